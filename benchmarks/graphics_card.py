@@ -184,7 +184,7 @@ def print_resources(machines: Sequence[str]) -> None:
             columns = ""
             for capability in COMPUTE_CAPABILITIES:
                 taken = resources(to_ptx(kernel, arguments, capability), capability)
-                columns += f"{taken.registers:11} {taken.spilled:7} {taken.local:7}"
+                columns += f"{taken.registers:11} {taken.spilled_bytes:7} {taken.local:7}"
             print(f"{name:20} {what:20}{columns}", flush=True)
 
 

@@ -1,10 +1,10 @@
-"""Bars of the identification on machines that share no drives, friction or sensors with it.
+"""Errors of the identification on machines that share no drives, friction or sensors with it.
 
 The rig (`twin.validation.rig`) moves machines whose payload and friction are drawn about the file's
 along the motion of `twin excite`, 20 s at 1 kHz. 14 numbers are identified from commands and
 encoders. Each line is one machine; the table says how far from the truth the estimates are, and
 whether intervals hold, are withheld, or the pattern that was put in is named. Mass or centre that
-are wrong beyond their bars, with an interval that does not hold them, are wrong in silence.
+are wrong beyond `ERROR_LIMITS`, with an interval that does not hold them, are wrong in silence.
 
     python benchmarks/known_truth.py --conditions clean,cable --seeds 20 --out known_truth.csv
 """
@@ -85,7 +85,7 @@ and "all" have currents.
 
 CENTER = [f"platform.body.center_of_mass.{k}" for k in range(3)]
 
-BARS = (0.3, 1.0)
+ERROR_LIMITS = (0.3, 1.0)
 """[%], [mm] Errors of mass and centre up to which a result counts as right."""
 
 
@@ -168,9 +168,12 @@ def _line(
 
     mass, center = largest("body.mass", True), largest("center_of_mass", False)
     held = errors <= margins
-    bars = {"platform.body.mass": 1e-2 * BARS[0] * MASS, **dict.fromkeys(CENTER, 1e-3 * BARS[1])}
+    limits = {
+        "platform.body.mass": 1e-2 * ERROR_LIMITS[0] * MASS,
+        **dict.fromkeys(CENTER, 1e-3 * ERROR_LIMITS[1]),
+    }
     silent = [
-        not held[k] and errors[k] > bars[path] for k, path in enumerate(paths) if path in bars
+        not held[k] and errors[k] > limits[path] for k, path in enumerate(paths) if path in limits
     ]
     count = encoder_resolution(file.parameters.legs[0]) / np.sqrt(12.0)
     return Line(

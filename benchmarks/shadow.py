@@ -211,7 +211,7 @@ class Watched:
         """Begin without machines."""
         self._machine, self._channels = machine, channels
         self._shadows: list[Shadow] = []
-        self.seconds, self.alarms, self._spent = 0.0, list[str](), array("d")
+        self.seconds, self.alarms, self._durations = 0.0, list[str](), array("d")
 
     def start(self, count: int) -> None:
         """Put shadows beside other machines."""
@@ -223,14 +223,14 @@ class Watched:
             seen, before = measured_by(sample, self._channels), len(shadow.alarms)
             begin = clock.perf_counter()
             shadow.update(seen)
-            self._spent.append(clock.perf_counter() - begin)
+            self._durations.append(clock.perf_counter() - begin)
             self.seconds += 1e-3 * (shadow.phase == "watching")
             self.alarms += map(str, shadow.alarms[before:])
 
     def row(self) -> list[object]:
         """Return the results."""
         title = "all channels" if self._channels else "encoders alone"
-        times = (round(1e6 * float(each), 1) for each in np.percentile(self._spent, (50, 99.9)))
+        times = (round(1e6 * float(each), 1) for each in np.percentile(self._durations, (50, 99.9)))
         return [title, round(self.seconds / 3600.0, 3), len(self.alarms), *times]
 
 

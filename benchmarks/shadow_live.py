@@ -116,7 +116,7 @@ def watched(name: str, seconds: float) -> tuple[list[float], list[float], int]:
     while machine.poll() is None or session.updates == 0:
         while session.receive(1.0):
             count = session.updates
-            spent[count - 1] = session.last
+            spent[count - 1] = session.last_duration
             if count == LEAST or count % BETWEEN == 0:
                 used.append(memory())
     assert machine.stdout is not None

@@ -134,7 +134,9 @@ class BallBalance(Task):
         self._group(self._targets, self._limits, self._signals, self._balls, self._increments)
         legs, measured = platform.constants.legs, self.batch.measured
         self._fill: Any = SameTypes(pose_command)
-        self._filled = Bundle(self._law, legs, self._increments, measured, self.drive_commands)
+        self._command_bundle = Bundle(
+            self._law, legs, self._increments, measured, self.drive_commands
+        )
 
     def _batch_options(self) -> dict[str, Any]:
         return {"mode": "velocity", "ball": self.ball}
@@ -244,7 +246,7 @@ class BallBalance(Task):
         }
         if not values.keys().isdisjoint(options):
             read_settings(type(settings), values)
-        target_centers = _within(
+        target_centers = _points_in_disc(
             generator, values["target_radius"] * plate_radius, TARGETS_PER_EPISODE
         )
         circle = np.array([0.0, 2.0 * np.pi / settings.lap, generator.uniform(0.0, 2.0 * np.pi)])
@@ -252,8 +254,8 @@ class BallBalance(Task):
             circle[0] = values["target_radius"] * plate_radius * generator.uniform(0.5, 1.0)
             circle[1] *= generator.choice([-1.0, 1.0])
             target_centers[:] = 0.0
-        position = _within(generator, values["start_radius"] * plate_radius, 1)[0]
-        velocity = _within(generator, values["start_speed"] * plate_radius, 1)[0]
+        position = _points_in_disc(generator, values["start_radius"] * plate_radius, 1)[0]
+        velocity = _points_in_disc(generator, values["start_speed"] * plate_radius, 1)[0]
         ball_start = np.concatenate([position, velocity])
         if options.get("target") is not None:
             target_centers[:], circle[0] = as_vector(options["target"], "target", 2), 0.0
@@ -269,10 +271,10 @@ class BallBalance(Task):
         if not self._moves_pose:
             np.multiply(actions, self._law.scale, out=self.drive_commands)
             return
-        self._fill(actions, self._filled)
+        self._fill(actions, self._command_bundle)
 
 
-def _within(generator: np.random.Generator, radius: float, count: int) -> FloatArray:
+def _points_in_disc(generator: np.random.Generator, radius: float, count: int) -> FloatArray:
     """Return positions `(count, 2)`, uniformly distributed over a disc."""
     angle = generator.uniform(0.0, 2.0 * np.pi, count)
     distance = radius * np.sqrt(generator.uniform(0.0, 1.0, count))

@@ -42,30 +42,30 @@ class Frames:
         batch: BatchedPlant = task.batch
         self.platform, self.render_mode, self.ball = task.platform, render_mode, batch.rolling_ball
         self.period = batch.period
-        self._opened: Camera | Window | None = None
+        self._display: Camera | Window | None = None
 
     def frame(self, scene: Scene) -> Image | None:
         """Return a picture `(height, width, 3)` uint8, or show it in the window.
 
         Raises:
-            MissingDependencyError: no OpenGL library draws on this machine.
+            MissingDependencyError: no OpenGL library draws on this computer.
             StateError: a window without a display.
         """
         from twin.viewer.camera import Camera
 
-        display = self._opened = self._opened or self._open()
+        display = self._display = self._display or self._open()
         ball = None if scene.ball is None or self.ball is None else scene.ball[:7]
-        drawn = scene._replace(ball=ball)._asdict()
+        scene_fields = scene._replace(ball=ball)._asdict()
         if isinstance(display, Camera):
-            return display.image(**drawn)
-        display.show(**drawn)
+            return display.image(**scene_fields)
+        display.show(**scene_fields)
         return None
 
     def close(self) -> None:
         """Close camera or window; `render` opens it again."""
-        if self._opened is not None:
-            self._opened.close()
-        self._opened = None
+        if self._display is not None:
+            self._display.close()
+        self._display = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_opened": None}
@@ -106,7 +106,7 @@ def check_render_size(render_size: Any) -> tuple[int, int]:
 
 
 RENDER_MODES = ("human", "rgb_array")
-"""`rgb_array_list` is what `gymnasium.make` makes of `rgb_array`."""
+"""Modes of this package; `gymnasium.make` makes `rgb_array_list` from `rgb_array`."""
 
 FIRST_MACHINE = np.array([0])
 """Indices of the machines of a single environment: there is one."""
@@ -171,7 +171,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         self.render_mode = check_render_mode(render_mode, RENDER_MODES)
         self._render_size = check_render_size(render_size)
         machine = machine_or_default(machine, self.task_type)
-        self._given = (machine, configuration, engine)
+        self._constructor_arguments = (machine, configuration, engine)
         self._options = {
             "render_mode": render_mode,
             "render_size": self._render_size,
@@ -187,7 +187,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         self.metadata = {**self.metadata, "render_fps": frames_per_second(self.task)}
         self._info = MachineInfo(self.task, 0)
         self._frames: Frames | None = None
-        self._running = self._closed = self._terminated = False
+        self._is_running = self._is_closed = self._has_terminated = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -200,9 +200,9 @@ class PlatformEnv(gym.Env[Any, Any]):
         """
         self._check_open()
         super().reset(seed=as_seed(seed))
-        self._running = False
+        self._is_running = False
         self._episodes.reset(FIRST_MACHINE, [self.np_random], options)
-        self._running, self._terminated = True, False
+        self._is_running, self._has_terminated = True, False
         if self.render_mode == "human":
             self.render()
         info = self._info()
@@ -218,32 +218,32 @@ class PlatformEnv(gym.Env[Any, Any]):
             StateError: called before `reset`.
             ClosedEngineError: the environment is closed.
         """
-        if not self._running:
+        if not self._is_running:
             self._check_open()
             raise StateError("the environment has no episode; call reset before step")
-        if self._terminated or self._episodes.truncated[0]:
+        if self._has_terminated or self._episodes.truncated[0]:
             gym.logger.warn("step() after the end of the episode; call reset() before.")
         self._episodes.step(as_array(action, "action")[None])
         task = self.task
         if self.render_mode == "human":
             self.render()
-        self._terminated |= bool(task.termination_code[0])
+        self._has_terminated |= bool(task.termination_code[0])
         truncated = bool(self._episodes.truncated[0])
         reward = float(task.reward[0])
-        return task.observation[0].copy(), reward, self._terminated, truncated, self._info()
+        return task.observation[0].copy(), reward, self._has_terminated, truncated, self._info()
 
     def render(self) -> Any:
         """Return a picture `(height, width, 3)` of the machine, or show it in a window.
 
         Raises:
-            MissingDependencyError: no OpenGL library draws on this machine.
+            MissingDependencyError: no OpenGL library draws on this computer.
             StateError: a window without a display; or called before `reset`.
         """
         self._check_open()
         if self.render_mode is None:
             gym.logger.warn("render() without a render_mode; give one to make().")
             return None
-        if not self._running:
+        if not self._is_running:
             raise StateError("the environment has no episode; call reset before render")
         if self._frames is None:
             self._frames = Frames(self.task, self.render_mode, self._render_size)
@@ -256,7 +256,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         Raises:
             StateError: called before `reset`.
         """
-        if not self._running:
+        if not self._is_running:
             raise StateError("the environment has no episode; call reset before scene")
         scene = self.task.scene(0)
         return scene if scene.ball is None else scene._replace(ball=scene.ball[:7])
@@ -266,14 +266,18 @@ class PlatformEnv(gym.Env[Any, Any]):
         if self._frames is not None:
             self._frames.close()
         self._episodes.close()
-        self._running, self._closed = False, True
+        self._is_running, self._is_closed = False, True
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the constructor's arguments, as Gymnasium does; a copy has no episode."""
-        return partial(type(self), *self._given, **self._options), (), {"spec": self.spec}
+        return (
+            partial(type(self), *self._constructor_arguments, **self._options),
+            (),
+            {"spec": self.spec},
+        )
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self._is_closed:
             raise ClosedEngineError("the environment is closed; make a new one")
 
 
@@ -282,7 +286,7 @@ class MachineInfo:
 
     def __init__(self, task: Task, index: int) -> None:
         """Take views of the machine's values; tasks keep their arrays."""
-        self._wanted = task.settings.info
+        self._has_info = task.settings.info
         signals = task.signals.items()
         self._arrays = [(name, value[index]) for name, value in signals if value.ndim > 1]
         self._numbers = [(name, value) for name, value in signals if value.ndim == 1]
@@ -292,7 +296,7 @@ class MachineInfo:
 
     def __call__(self) -> dict[str, Any]:
         """Return the present `info`; an empty one with the option `info=False`."""
-        if not self._wanted:
+        if not self._has_info:
             return {}
         info: dict[str, Any] = {name: value.copy() for name, value in self._arrays}
         for name, value in self._numbers:

@@ -82,7 +82,7 @@ class Episodes:
         self.randomisation = self._randomisation(randomisation)
         self.share = 1.0
         self.max_steps = np.full(size, np.inf)
-        self._accepted = np.zeros_like(self.task.last_action)
+        self._clipped_actions = np.zeros_like(self.task.last_action)
         self._everyone = np.arange(size)
         self.varied: list[dict[str, float]] = [{} for _ in range(size)]
 
@@ -144,7 +144,7 @@ class Episodes:
             InputError: wrong shape, or not finite.
         """
         task = self.task
-        actions = self.action_line.push(self._checked(actions))
+        actions = self.action_line.push(self._clip(actions))
         task.command(actions)
         task.batch.advance(
             task.drive_commands,
@@ -156,16 +156,16 @@ class Episodes:
         if not self.observation_line.is_direct:
             task.observation[:] = self.observation_line.push(task.observation)
 
-    def _checked(self, given: NDArray[Any]) -> Any:
+    def _clip(self, actions: NDArray[Any]) -> Any:
         """Return actions as numbers within 1; the array is overwritten by the next call."""
-        accepted = self._accepted
-        if given.shape != accepted.shape or given.dtype.kind not in "fiu":
-            raise InputError("action", f"must be numbers of shape {accepted.shape[1:]}")
-        if given.dtype.char not in "fd" or not given.dtype.isnative:
-            given = given.astype(np.float64)
-        if not accept(given, accepted):
+        clipped_actions = self._clipped_actions
+        if actions.shape != clipped_actions.shape or actions.dtype.kind not in "fiu":
+            raise InputError("action", f"must be numbers of shape {clipped_actions.shape[1:]}")
+        if actions.dtype.char not in "fd" or not actions.dtype.isnative:
+            actions = actions.astype(np.float64)
+        if not accept(actions, clipped_actions):
             raise InputError("action", "is not finite")
-        return accepted
+        return clipped_actions
 
     @property
     def truncated(self) -> Any:
@@ -218,16 +218,16 @@ class Episodes:
         platform = Platform(sample.parameters, limits=nominal.limits, like=nominal)
         return platform, dict(sample.task_values)
 
-    def _randomisation(self, given: Any) -> Any:
+    def _randomisation(self, randomisation: Any) -> Any:
         """Return the randomisation of machine and task; None for none."""
-        if given is None:
+        if randomisation is None:
             return None
         from twin.machine.randomisation import as_randomisation
 
         settings = self.task.settings
         defaults = {name: getattr(settings, name) for name in SIGNAL_SETTINGS}
         defaults |= {**self.task.default_values(), EPISODE_DURATION: self._longest}
-        return as_randomisation(given, self.platform.parameters, defaults)
+        return as_randomisation(randomisation, self.platform.parameters, defaults)
 
 
 def machine_or_default(machine: Any, task_type: type[Task]) -> Any:

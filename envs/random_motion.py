@@ -97,7 +97,7 @@ def random_motion(
     amplitude = directions * (share / max(float(travel_use), float(speed_use), 1e-300))
     for _ in range(MAX_TRIES):
         motion = partial(_motion, platform, frequencies, amplitude, duration, seed)
-        fill = _sampled if platform.n_deflections else _filled
+        fill = _sampled if platform.n_deflections else _fill
         if fill(platform, motion, scales, period, rows):
             return motion
         amplitude = amplitude * SHRINK_FACTOR
@@ -112,7 +112,7 @@ def _about_home(platform: Platform) -> tuple[float, FloatArray]:
         return radius, read_only(platform.jacobian(platform.home))
 
 
-def _filled(
+def _fill(
     platform: Platform, motion: partial[Motion], scales: Scales, period: float, rows: Rows
 ) -> bool:
     """Fill `rows` with a motion; return whether it is within the limits."""
@@ -129,7 +129,7 @@ def _filled(
 def _sampled(
     platform: Platform, motion: partial[Motion], scales: Scales, period: float, rows: Rows
 ) -> bool:
-    """Fill `rows` with a motion as `_filled` does; deflections of series springs are neglected."""
+    """Fill `rows` with a motion as `_fill` does; deflections of series springs are neglected."""
     reference = sample_reference(platform, motion(), period)
     pose, coordinates, rates = rows
     pose[:], coordinates[:], rates[:] = reference.pose, reference.coordinates, reference.rates
@@ -176,7 +176,7 @@ class ShakingTables(NamedTuple):
 
     mean: FloatArray
     """`(p, ratio, 3)` mean acceleration over each step of the engine [m/s2]"""
-    place: FloatArray
+    displacement: FloatArray
     """`(p + 1, 3)` displacement at the periods' ends [m]"""
 
 
@@ -208,7 +208,7 @@ def usual_acceleration(platform: Platform, scales: Scales, lowest: float, highes
     rate_per_speed = np.maximum(leg_effect(platform), 1e-12)
     travel = (
         TRAVEL_FRACTION
-        * float((_reach(platform, scales) / rate_per_speed).min())
+        * float((_max_displacement(platform, scales) / rate_per_speed).min())
         / unit_spectrum.displacement
     )
     speed = SPEED_FRACTION * float((scales.speed / rate_per_speed).min()) / unit_spectrum.velocity
@@ -228,7 +228,7 @@ def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
     return np.asarray(force / rate_per_speed)
 
 
-def _reach(platform: Platform, scales: Scales) -> FloatArray:
+def _max_displacement(platform: Platform, scales: Scales) -> FloatArray:
     """Return the travel of actuators from the middle; of those in struts, against their springs."""
     if not platform.leg.has_axial_spring:
         return scales.half

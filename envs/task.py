@@ -188,8 +188,8 @@ class Task(ABC):
         self._no_actions = np.empty((0, width(self.actions)))
         self._group()
 
-    def _group(self, *own: Any) -> None:
-        """Group the arrays of all tasks and a task's `own` ones in the form its kernel takes."""
+    def _group(self, *arrays: Any) -> None:
+        """Group the arrays of all tasks and a task's `arrays` ones in the form its kernel takes."""
         history = History(self.steps, self.last_action, self._action_before)
         results = Results(
             self.observation,
@@ -199,7 +199,7 @@ class Task(ABC):
             self.reward,
             self.termination_code,
         )
-        self.groups = (self.batch.machines, self.scales, history, results, *own)
+        self.groups = (self.batch.machines, self.scales, history, results, *arrays)
         if self.kernel is not None:
             self._bundle, self._evaluate = Bundle(*self.groups), SameTypes(self.kernel)
 
@@ -218,24 +218,26 @@ class Task(ABC):
         self.steps[index] = 0
         self.last_action[index] = self._action_before[index] = 0.0
 
-    def _check_options(self, options: Mapping[str, Any], *own: str) -> None:
-        """Refuse options of `reset` other than a task's `own` and the settings in `names`.
+    def _check_options(self, options: Mapping[str, Any], *own_options: str) -> None:
+        """Refuse options of `reset` other than a task's `own_options` and the settings in `names`.
 
         Raises:
             InputError: another option; lists those there are.
         """
-        allowed = (*own, *self.names)
-        unknown = sorted(set(options) - set(allowed))
+        allowed_options = (*own_options, *self.names)
+        unknown = sorted(set(options) - set(allowed_options))
         if unknown:
-            raise InputError("options", f"{unknown[0]!r} is none; there are {', '.join(allowed)}")
+            raise InputError(
+                "options", f"{unknown[0]!r} is none; there are {', '.join(allowed_options)}"
+            )
 
-    def _weights(self, given: Mapping[str, float]) -> FloatArray:
-        unknown = sorted(set(given) - set(self.terms))
+    def _weights(self, weights: Mapping[str, float]) -> FloatArray:
+        unknown = sorted(set(weights) - set(self.terms))
         if unknown:
             raise InputError(
                 "weights", f"{unknown[0]!r} is no term; there are {', '.join(self.terms)}"
             )
-        return np.array([given.get(name, default) for name, default in self.terms.items()])
+        return np.array([weights.get(name, default) for name, default in self.terms.items()])
 
     def default_values(self) -> dict[str, float]:
         """Return the values of the settings in `names` where no randomisation varies them."""
@@ -321,10 +323,10 @@ class Task(ABC):
         self.batch.close()
 
 
-def _check_same_names(given: Mapping[str, Any], names: Collection[str], field: str) -> None:
-    """Raise InputError where `given` has other names than `names`."""
-    if given.keys() != set(names):
-        raise InputError(field, f"must be {', '.join(names)}, not {', '.join(given) or 'none'}")
+def _check_same_names(values: Mapping[str, Any], names: Collection[str], field: str) -> None:
+    """Raise InputError where `values` has other names than `names`."""
+    if values.keys() != set(names):
+        raise InputError(field, f"must be {', '.join(names)}, not {', '.join(values) or 'none'}")
 
 
 def read_settings(settings_type: type[TaskSettings], options: Mapping[str, Any]) -> TaskSettings:

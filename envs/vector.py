@@ -217,7 +217,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         self.autoreset_mode = AutoresetMode(one_of(mode, "autoreset_mode", AUTORESET_MODES))
         self.max_episode_steps = _steps(max_episode_steps)
         machine = machine_or_default(machine, self.task_type)
-        self._given = (num_envs, machine, configuration, engine)
+        self._constructor_arguments = (num_envs, machine, configuration, engine)
         self._options = {"randomisation": randomisation, **options}
         self.episodes = Episodes(
             self.task_type, machine, configuration, engine, num_envs, randomisation, options
@@ -234,9 +234,9 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         }
         self._generators: list[np.random.Generator | None] = [None] * num_envs
         self._seeds = [-1] * num_envs
-        self._over = np.zeros(num_envs, dtype=bool)
-        self._started = np.zeros(num_envs, dtype=bool)
-        self._everywhere = np.ones(num_envs, dtype=bool)
+        self._is_over = np.zeros(num_envs, dtype=bool)
+        self._is_started = np.zeros(num_envs, dtype=bool)
+        self._all_machines = np.ones(num_envs, dtype=bool)
         self._frames: Frames | None = None
 
     @property  # type: ignore[misc]
@@ -274,7 +274,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         indices = np.flatnonzero(mask)
         self._seed_generators(seeds, indices.tolist(), renew=True)
         self._begin(indices, reset_options)
-        self._over[indices] = False
+        self._is_over[indices] = False
         infos: dict[str, Any] = self._infos(mask)
         self._add_randomised(infos, indices)
         return self.task.observation.copy(), infos
@@ -289,7 +289,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         """
         self._check_open()
         task = self.task
-        was_over = self._over.copy()
+        was_over = self._is_over.copy()
         self._check_started()
         if self.autoreset_mode is AutoresetMode.DISABLED and was_over.any():
             raise StateError("some episodes are over; call reset, with reset_mask for some of them")
@@ -317,15 +317,15 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             self._begin(indices, {})
             self._add_randomised(infos, indices)
             is_over = np.zeros_like(is_over)
-        self._over = is_over
-        infos |= self._infos(self._everywhere)
+        self._is_over = is_over
+        infos |= self._infos(self._all_machines)
         return task.observation.copy(), reward, terminated, truncated, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a picture `(height, width, 3)` of each machine.
+        """Return a picture `(height, width, 3)` of each machine; None without a `render_mode`.
 
         Raises:
-            MissingDependencyError: no OpenGL library draws on this machine.
+            MissingDependencyError: no OpenGL library draws on this computer.
             StateError: some machines have no episode.
         """
         self._check_open()
@@ -344,9 +344,9 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
 
     def _begin(self, indices: Any, options: dict[str, Any]) -> None:
         generators = [self._generators[index] for index in indices.tolist()]
-        self._started[indices] = False
+        self._is_started[indices] = False
         self.episodes.reset(indices, [g for g in generators if g is not None], options)
-        self._started[indices] = True
+        self._is_started[indices] = True
 
     def _add_randomised(self, infos: dict[str, Any], indices: Any) -> None:
         """Add to `infos` the parameters that were varied in the new episodes of `indices`."""
@@ -362,7 +362,11 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             "render_size": self._render_size,
             **self._options,
         }
-        return partial(type(self), *self._given, **keywords), (), {"spec": self.spec}
+        return (
+            partial(type(self), *self._constructor_arguments, **keywords),
+            (),
+            {"spec": self.spec},
+        )
 
     def _infos(self, mask: Any) -> dict[str, Any]:
         """Return `info` of all machines, with the mask of those that have it."""
@@ -390,7 +394,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             raise ClosedEngineError("the environment is closed; make a new one")
 
     def _check_started(self) -> None:
-        if not self._started.all():
+        if not self._is_started.all():
             raise StateError("some machines have no episode; call reset, with reset_mask for some")
 
 

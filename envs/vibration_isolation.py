@@ -130,7 +130,7 @@ class VibrationIsolationSettings(TaskSettings):
     )
 
     @model_validator(mode="after")
-    def _ordered(self) -> VibrationIsolationSettings:
+    def _check_order(self) -> VibrationIsolationSettings:
         if self.lowest_frequency > self.highest_frequency:
             raise ValueError("lowest_frequency must not be above highest_frequency")
         return self
@@ -287,7 +287,7 @@ class VibrationIsolation(Task):
             (self._shaking.mean, self._memory.start),
             (batch.measured, self.shaking),
         )
-        self._filled = Bundle(
+        self._command_bundle = Bundle(
             self.steps, self._law, *shaking_tables, *current_arrays, self.drive_commands
         )
         self._group(self._shaking, limits, self._signals, self._memory)
@@ -335,7 +335,7 @@ class VibrationIsolation(Task):
 
     def command(self, actions: FloatArray) -> None:
         """Fill `drive_commands` and `shaking` for the coming period."""
-        self._fill(actions, self._filled)
+        self._fill(actions, self._command_bundle)
 
     def scene(self, index: int) -> Scene:
         """Return the scene of a machine, with the displacement of its base."""

@@ -52,7 +52,7 @@ def run(
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
         raise InputError("jobs", f"must be a whole number from 1 on, got {jobs!r}")
     results: dict[Task, CaseResult] = {}
-    with _bar(len(tasks), progress) as advance:
+    with _progress_bar(len(tasks), progress) as advance:
         for task, result in _outcomes(tasks, min(jobs, len(tasks))):
             results[task] = result
             advance(result)
@@ -207,7 +207,7 @@ def _print_slowest(results: list[CaseResult]) -> None:
 
 
 @contextmanager
-def _bar(count: int, shown: bool) -> Iterator[Callable[[CaseResult], None]]:
+def _progress_bar(count: int, shown: bool) -> Iterator[Callable[[CaseResult], None]]:
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

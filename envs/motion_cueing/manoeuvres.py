@@ -65,9 +65,9 @@ class Drive(NamedTuple):
 class Piece(NamedTuple):
     """A part of a drive: reference accelerations of the car, every half `TIME_STEP`."""
 
-    side: FloatArray
+    side_acceleration: FloatArray
     """`(m,)` [m/s2] acceleration to the left"""
-    along: FloatArray
+    longitudinal_acceleration: FloatArray
     """`(m,)` [m/s2] longitudinal acceleration by engine and brakes"""
     seconds: float
     """[s] duration"""
@@ -100,8 +100,8 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
         piece = DRIVE_PIECES[name](
             time[first_sample:] - piece_start, piece_intensity, present_speed, generator
         )
-        lateral[first_sample:] += piece.side
-        longitudinal[first_sample:] += piece.along
+        lateral[first_sample:] += piece.side_acceleration
+        longitudinal[first_sample:] += piece.longitudinal_acceleration
         names.append(name)
         piece_start += piece.seconds + float(generator.uniform(0.2, 1.0))
         present_speed = float(expected_speed(speed, longitudinal)[-1])
@@ -109,13 +109,13 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
     return Drive(drive_car.sensed(speed, steer, longitudinal), speed, intensity, tuple(names))
 
 
-def expected_speed(speed: float, along: FloatArray) -> FloatArray:
+def expected_speed(speed: float, longitudinal_acceleration: FloatArray) -> FloatArray:
     """Return speeds `(m,)` [m/s] at half steps that the pedals alone would give."""
-    speed_change = 0.5 * TIME_STEP * np.cumsum(along)
+    speed_change = 0.5 * TIME_STEP * np.cumsum(longitudinal_acceleration)
     return np.asarray(np.clip(speed + speed_change, MIN_SPEED, MAX_SPEED))
 
 
-def wheel_angle(car: Car, speed: FloatArray, side: FloatArray) -> FloatArray:
+def wheel_angle(car: Car, speed: FloatArray, side_acceleration: FloatArray) -> FloatArray:
     """Return angles `(m,)` [rad] of the front wheels for side accelerations [m/s2] at speeds.
 
     Reference:
@@ -126,7 +126,9 @@ def wheel_angle(car: Car, speed: FloatArray, side: FloatArray) -> FloatArray:
     front, rear = car.front_tyre.stiffness, car.rear_tyre.stiffness
     gradient = car.mass / wheelbase * (car.rear / front - car.front / rear)
     return np.asarray(
-        np.clip(side * (wheelbase / speed**2 + gradient), -LARGEST_STEER, LARGEST_STEER)
+        np.clip(
+            side_acceleration * (wheelbase / speed**2 + gradient), -LARGEST_STEER, LARGEST_STEER
+        )
     )
 
 
@@ -201,7 +203,7 @@ def as_manoeuvre(value: Any) -> Manoeuvre | None:
     if value == DRIVE_NAME:
         return None
     if isinstance(value, str) and value in MANOEUVRES:
-        return _named(value)
+        return _named_manoeuvre(value)
     if isinstance(value, str) and not value.lower().endswith(".csv"):
         known_names = ", ".join((DRIVE_NAME, *MANOEUVRES))
         raise InputError(
@@ -211,7 +213,7 @@ def as_manoeuvre(value: Any) -> Manoeuvre | None:
 
 
 @lru_cache(maxsize=len(MANOEUVRES))
-def _named(name: str) -> Manoeuvre:
+def _named_manoeuvre(name: str) -> Manoeuvre:
     return make_manoeuvre(name)
 
 

@@ -198,7 +198,7 @@ def perception_models(period: float) -> FloatArray:
             *start_gain,
             *end_gain,
             *perceiver.output,
-            perceiver.through,
+            perceiver.feedthrough,
         ]
     return models
 
@@ -249,7 +249,7 @@ def make_constants(
     *,
     head: FloatArray,
     period: float,
-    ahead: list[int],
+    preview_periods: list[int],
     on_pose: bool,
 ) -> Constants:
     """Return the constants of `size` environments; see `Constants`."""
@@ -264,7 +264,7 @@ def make_constants(
         np.tile(scales.lower, (size, 1)),
         np.tile(scales.upper, (size, 1)),
         scales.middle,
-        np.array(ahead),
+        np.array(preview_periods),
         on_pose,
     )
 
@@ -278,10 +278,10 @@ def make_senses(size: int, length: int) -> Senses:
         platform_states=np.zeros((size, 6, 2)),
         vehicle=np.zeros(sense_shape),
         platform=np.zeros(sense_shape),
-        left=np.zeros(sense_shape),
-        right=np.zeros(sense_shape),
-        before=np.zeros((size, 7)),
-        turning=np.zeros(sense_shape),
+        begin=np.zeros(sense_shape),
+        end=np.zeros(sense_shape),
+        last_head=np.zeros((size, 7)),
+        last_twist=np.zeros(sense_shape),
         sums=np.zeros((size, 2)),
     )
 
@@ -312,9 +312,9 @@ def action_channel(
             raise InputError("scales", f"{speed.name} is the whole speed of the actuators")
         return speed
     name, unit_suffix = ACTION_KINDS[settings.action]
-    channel = rescaled([_on_axes(name, machine.free, machine.scale, unit_suffix)], settings.scales)[
-        0
-    ]
+    channel = rescaled(
+        [_axis_channel(name, machine.free, machine.scale, unit_suffix)], settings.scales
+    )[0]
     machine.scale[machine.free] = channel.scale
     return channel
 
@@ -333,21 +333,23 @@ def observation_channels(
     for k in range(settings.preview + 1):
         channels.append(Channel(f"specific force {k}", 3, "m/s2", FORCE_SCALE))
         channels.append(Channel(f"angular rate {k}", 3, "rad/s", RATE_SCALE))
-    channels.append(_on_axes("displacement", free, axes.travel))
-    channels.append(_on_axes("velocity", free, axes.speed, "/s"))
+    channels.append(_axis_channel("displacement", free, axes.travel))
+    channels.append(_axis_channel("velocity", free, axes.speed, "/s"))
     if settings.action != "velocities":
-        channels.append(_on_axes("commanded displacement", free, axes.travel))
-        channels.append(_on_axes("commanded velocity", free, axes.speed, "/s"))
+        channels.append(_axis_channel("commanded displacement", free, axes.travel))
+        channels.append(_axis_channel("commanded velocity", free, axes.speed, "/s"))
     n, unit = platform.n_actuators, platform.coordinate_unit
     channels.append(Channel("coordinate", n, unit, scales.half))
     channels.append(Channel("last action", action.size, "1", 1.0))
     return tuple(channels)
 
 
-def _on_axes(name: str, free: Any, scale: FloatArray, end: str = "") -> Channel:
-    """Return a channel of the machine's free axes; `end` is the ending of its units."""
+def _axis_channel(name: str, free: Any, scale: FloatArray, unit_ending: str = "") -> Channel:
+    """Return a channel of the machine's free axes; `unit_ending` is the ending of its units."""
     unit_parts = (("m", (free < 3).any()), ("rad", (free >= 3).any()))
-    unit = ", ".join(f"{unit_part}{end}" for unit_part, is_present in unit_parts if is_present)
+    unit = ", ".join(
+        f"{unit_part}{unit_ending}" for unit_part, is_present in unit_parts if is_present
+    )
     return Channel(name, len(free), unit, scale[free])
 
 
@@ -427,7 +429,7 @@ class MotionCueing(Task):
             size,
             head=self.head,
             period=self.batch.period,
-            ahead=[preview_spacing * k for k in range(settings.preview + 1)],
+            preview_periods=[preview_spacing * k for k in range(settings.preview + 1)],
             on_pose=settings.action in POSE_ACTIONS,
         )
         self.state = make_command_state(size, self.platform.n_actuators)
@@ -437,7 +439,7 @@ class MotionCueing(Task):
             "perceived_vehicle": self.senses.vehicle,
             "perceived_platform": self.senses.platform,
             "perceived_error": self._signals.error,
-            "felt": self.senses.right,
+            "felt": self.senses.end,
             "axes": self._signals.axes,
             "command": self.commands,
             "score": self._signals.score,
@@ -447,7 +449,9 @@ class MotionCueing(Task):
         }
         pose_actions = settings.action in POSE_ACTIONS
         self._command: Any = SameTypes(fill_pose_command if pose_actions else fill_speed_command)
-        self._commanded = Bundle(self.machine, self.state, self.batch.measured, self.drive_commands)
+        self._command_bundle = Bundle(
+            self.machine, self.state, self.batch.measured, self.drive_commands
+        )
         self._group(self._constants, self.senses, self._signals, self.state)
 
     def begin(
@@ -491,7 +495,7 @@ class MotionCueing(Task):
 
     def command(self, actions: FloatArray) -> None:
         """Fill `drive_commands` from actions on the pose or on the actuators."""
-        self._command(actions, self._commanded)
+        self._command(actions, self._command_bundle)
 
     def evaluate(self, indices: Any, actions: FloatArray | None = None) -> None:
         """Fill observation, reward, termination and signals as all tasks do."""

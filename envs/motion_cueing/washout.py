@@ -46,14 +46,14 @@ class AxisPolicy:
             raise InputError("environment", "must be MotionCueing with actions on the pose")
         self.task = task
         self._sizes = channel_scales(task.observations)
-        self._places = channel_slices(task.observations)
+        self._slices = channel_slices(task.observations)
 
-    def _seen(self, observation: Any, name: str) -> FloatArray:
+    def _physical_values(self, observation: Any, name: str) -> FloatArray:
         """Return the physical values of a channel."""
-        columns = self._places[name]
+        columns = self._slices[name]
         return np.asarray(observation, dtype=np.float64)[columns] * self._sizes[columns]
 
-    def _toward(self, observation: Any, reference: AxisSample) -> FloatArray:
+    def _action_toward(self, observation: Any, reference: AxisSample) -> FloatArray:
         """Return the action `(k,)` that leads from the command to axes one period later.
 
         Args:
@@ -61,15 +61,15 @@ class AxisPolicy:
             reference: values and rates `(6,)` of the axes one period later.
         """
         machine = self.task.machine
-        command = self._seen(observation, "commanded displacement")
-        rates = self._seen(observation, "commanded velocity")
+        command = self._physical_values(observation, "commanded displacement")
+        rates = self._physical_values(observation, "commanded velocity")
         free, period = machine.free, machine.period
         displacement = reference.values[free] - command
         if self.task.settings.action == "increments":
             action = displacement / machine.scale[free]
         else:
-            remaining = displacement - 0.5 * period * (rates + reference.rates[free])
-            rate_change = reference.rates[free] + RETURN_RATE * remaining - rates
+            remaining_displacement = displacement - 0.5 * period * (rates + reference.rates[free])
+            rate_change = reference.rates[free] + RETURN_RATE * remaining_displacement - rates
             action = rate_change / (period * machine.scale[free])
         return np.asarray(np.clip(action, -1.0, 1.0))
 
@@ -100,7 +100,7 @@ class MotionPolicy(AxisPolicy):
     def __call__(self, observation: Any) -> FloatArray:
         """Return the next action `(k,)`."""
         self._time = min(self._time + self.task.machine.period, self.motion.duration)
-        return self._toward(observation, self.motion.axes(self._time))
+        return self._action_toward(observation, self.motion.axes(self._time))
 
 
 class WashoutPolicy(AxisPolicy):
@@ -140,17 +140,17 @@ class WashoutPolicy(AxisPolicy):
 
     def __call__(self, observation: Any) -> FloatArray:
         """Return the action `(k,)` for what the vehicle's driver feels now."""
-        force = self._seen(observation, "specific force 0")
-        self._filter.step(force + REST_FORCE, self._seen(observation, "angular rate 0"))
+        force = self._physical_values(observation, "specific force 0")
+        self._filter.step(force + REST_FORCE, self._physical_values(observation, "angular rate 0"))
         previous_row, self._row = self._row, self._filter.row()
-        return self._toward(observation, self._reference(previous_row))
+        return self._action_toward(observation, self._reference(previous_row))
 
-    def _reference(self, before: FloatArray) -> AxisSample:
+    def _reference(self, last_values: FloatArray) -> AxisSample:
         """Return the axes of the reference point, where the filter moves the head."""
         if not self._filter.point.any():
             return AxisSample(*self._row)
         task = self.task
-        knots = np.stack([before, self._row], axis=1)
+        knots = np.stack([last_values, self._row], axis=1)
         motion = CuedMotion(task.platform.home, task.machine.period, knots, self._filter.point)
         return motion.axes(motion.duration)
 

@@ -143,14 +143,16 @@ class PoseTrackingEnv(PlatformEnv):
     ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode; see `PlatformEnv`."""
         observation, info = super().reset(seed=seed, options=options)
-        return (self._goals.seen(observation) if self._goals else observation), info
+        return (
+            self._goals.observation_with_goals(observation) if self._goals else observation
+        ), info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Do one control period; see `PlatformEnv`."""
         result = super().step(action)
         if self._goals is None:
             return result
-        goal_observation = self._goals.seen(result[0])
+        goal_observation = self._goals.observation_with_goals(result[0])
         reward = float(
             self._goals.reward(goal_observation["achieved_goal"], goal_observation["desired_goal"])
         )

@@ -26,7 +26,7 @@ MAX_MOTIONS = 256
 """Default limit on the number of random motions that are drawn: each takes some 3 ms."""
 
 
-def place(task: PoseTracking) -> tuple[Rows, Views]:
+def assign_rows(task: PoseTracking) -> tuple[Rows, Views]:
     """Assign rows of the card's tables to the arrays of a task; return the rows and their views."""
     machines, _, history, results, _, _, signals = task.groups
     size, n = task.size, task.platform.n_actuators
@@ -72,9 +72,9 @@ def tables_of(task: PoseTracking, rows: Rows, copy: Any) -> Tables:
     """Return the tables of the stock on a card; `copy` copies a flat array there."""
     body, legs = task.platform.constants[:2]
     scales, results, reference = task.groups[1], task.groups[3], task.groups[4]
-    shared = np.concatenate([*scales, task.acting.law.scale, results[1], results[3]])
-    floats, numbers = rows.packed()
-    arrays = (body, legs.rows, shared, floats, numbers, task.observation, *reference)
+    scales_and_weights = np.concatenate([*scales, task.acting.law.scale, results[1], results[3]])
+    floats, numbers = rows.pack()
+    arrays = (body, legs.rows, scales_and_weights, floats, numbers, task.observation, *reference)
     return Tables(*(copy(np.ascontiguousarray(array).reshape(-1)) for array in arrays))
 
 
@@ -104,7 +104,7 @@ def prepare(task: PoseTracking, size: int, last: int, copy: Any) -> tuple[Any, T
         last: number of control periods in an episode.
         copy: copies a flat array to the card.
     """
-    rows, views = place(task)
+    rows, views = assign_rows(task)
     layout = layout_of(task, rows, views, last)
     states = empty_states(size, layout, copy)
     return tracking_kernel(layout), tables_of(task, rows, copy), states
@@ -214,7 +214,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
             self._draw(as_seed(seed))
         assert self._card_parts is not None
         kernel, tables, states = self._card_parts
-        states.over.copy_to_device(np.ones(self.num_envs, dtype=bool))
+        states.needs_reset.copy_to_device(np.ones(self.num_envs, dtype=bool))
         states.motion.copy_to_device((np.arange(self.num_envs) - 1) % self.stock_size)
         no_actions = np.zeros(self.num_envs * width(self.task.actions))
         self._launch(kernel, tables, states, self._model.copied(no_actions))
@@ -232,7 +232,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         if self._card_parts is None:
             raise StateError("no episode has begun; call reset")
         kernel, tables, states = self._card_parts
-        self._launch(kernel, tables, states, self._taken(actions))
+        self._launch(kernel, tables, states, self._on_this_card(actions))
         return self._observation(states), states.reward, states.terminated, states.truncated, {}
 
     def close_extras(self, **_: Any) -> None:
@@ -259,7 +259,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
     def _observation(self, states: Any) -> Any:
         return states.observation.reshape((self.num_envs, -1))
 
-    def _taken(self, actions: Any) -> Any:
+    def _on_this_card(self, actions: Any) -> Any:
         """Return actions as a flat array on the card."""
         shape = (self.num_envs, width(self.task.actions))
         checked_actions = actions if is_on_card(actions) else np.asarray(actions, dtype=np.float64)

@@ -117,7 +117,7 @@ class PoseTrackingSettings(TaskSettings):
     )
 
     @model_validator(mode="after")
-    def _ordered(self) -> PoseTrackingSettings:
+    def _check_order(self) -> PoseTrackingSettings:
         if self.lowest_frequency > self.highest_frequency:
             raise ValueError("lowest_frequency must not be above highest_frequency")
         if self.goal and self.residual:
@@ -227,14 +227,14 @@ def lengthened(reference: ReferenceArrays, length: int) -> ReferenceArrays:
     return ReferenceArrays(pose, coordinates, np.concatenate([reference.rates, zero_rates], axis=1))
 
 
-def fill_reference(reference: ReferenceArrays, index: int, given: Reference) -> None:
+def fill_reference(reference: ReferenceArrays, index: int, source: Reference) -> None:
     """Put a reference into an environment; where it is shorter, it rests on its last pose."""
-    count = min(len(given.time), reference.pose.shape[1])
-    reference.pose[index, :count] = given.pose[:count]
-    reference.pose[index, count:] = given.pose[count - 1]
-    reference.coordinates[index, :count] = given.coordinates[:count]
-    reference.coordinates[index, count:] = given.coordinates[count - 1]
-    reference.rates[index, :count], reference.rates[index, count:] = given.rates[:count], 0.0
+    count = min(len(source.time), reference.pose.shape[1])
+    reference.pose[index, :count] = source.pose[:count]
+    reference.pose[index, count:] = source.pose[count - 1]
+    reference.coordinates[index, :count] = source.coordinates[:count]
+    reference.coordinates[index, count:] = source.coordinates[count - 1]
+    reference.rates[index, :count], reference.rates[index, count:] = source.rates[:count], 0.0
 
 
 class PoseTracking(Task):
@@ -277,7 +277,7 @@ class PoseTracking(Task):
         self.acting = TrackingActions(settings, self.batch, self.scales)
         self.actions = (self.acting.channel,)
         self.observations = self._channels()
-        self._given = None if motion is None else self._sampled(motion)
+        self._given_reference = None if motion is None else self._sampled(motion)
         span = settings.duration if motion is None else motion.duration
         self._last = int(np.ceil(span / self.batch.period - 1e-9))
         n = platform.n_actuators
@@ -309,9 +309,9 @@ class PoseTracking(Task):
         self._check_options(options, "motion")
         motion_option = options.get("motion")
         motion = self.settings.motion if motion_option is None else motion_option
-        if motion_option is None and self._given is None:
-            return self._drawn(index, generator, platform, options)
-        reference = self._given if motion_option is None else self._sampled(motion)
+        if motion_option is None and self._given_reference is None:
+            return self._draw_motion(index, generator, platform, options)
+        reference = self._given_reference if motion_option is None else self._sampled(motion)
         assert reference is not None
         self._motions[index] = motion
         if len(reference.time) > self._last + 1:
@@ -380,7 +380,7 @@ class PoseTracking(Task):
                 self._motions[index] = motion()
         return [motion for motion in self._motions if isinstance(motion, Motion | None)]
 
-    def _drawn(
+    def _draw_motion(
         self,
         index: int,
         generator: np.random.Generator,
@@ -439,8 +439,8 @@ class Goals:
         self._task = task
         self.scale: FloatArray = task.acting.law.bounds
         slices = channel_slices(task.observations)
-        self._kept = np.concatenate([np.r_[slices[name]] for name in MEASURED_CHANNELS])
-        shapes = {"observation": self._kept.size, "achieved_goal": 6, "desired_goal": 6}
+        self._measured_indices = np.concatenate([np.r_[slices[name]] for name in MEASURED_CHANNELS])
+        shapes = {"observation": self._measured_indices.size, "achieved_goal": 6, "desired_goal": 6}
         self.space = spaces.Dict(
             {
                 name: spaces.Box(-OBSERVATION_BOUND, OBSERVATION_BOUND, (size,), np.float32)
@@ -448,7 +448,7 @@ class Goals:
             }
         )
 
-    def seen(self, observation: FloatArray) -> dict[str, Any]:
+    def observation_with_goals(self, observation: FloatArray) -> dict[str, Any]:
         """Return the numbers of an observation that do not depend on the goal, and both goals."""
         task = self._task
         poses = np.stack([task.batch.pose[0], task.signals["reference_pose"][0]])
@@ -457,7 +457,7 @@ class Goals:
             np.float32
         )
         return {
-            "observation": observation[self._kept],
+            "observation": observation[self._measured_indices],
             "achieved_goal": achieved,
             "desired_goal": desired,
         }

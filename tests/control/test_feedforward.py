@@ -1,4 +1,4 @@
-"""Feedforward of inverse dynamics: exact where the model is, ahead by the delay, bumpless."""
+"""Feedforward of inverse dynamics: exact where the model is, advanced by the delay, bumpless."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tolerance import assert_within
 
 import twin
 from twin.control.cascade import Cascade
-from twin.control.computed_torque import InverseDynamicsFeedforward, ahead, feedforward_table
+from twin.control.computed_torque import InverseDynamicsFeedforward, advanced, feedforward_table
 from twin.control.controller import sample_reference
 from twin.control.gains import drive_model
 from twin.errors import InputError
@@ -78,7 +78,7 @@ def test_looking_ahead_is_exact_for_parabolas_and_holds_the_end(subtests):
             rows = np.column_stack([0.3 * time**2 - time, time, np.ones(50)])
             later = time + lead
             exact = np.column_stack([0.3 * later**2 - later, later, np.ones(50)])
-            found = ahead(rows, lead)
+            found = advanced(rows, lead)
             assert_within(found[1:46], exact[1:46], 1e-10)
             assert_array_equal(found[-1], rows[-1])
 

@@ -8,12 +8,12 @@ from tolerance import assert_within
 from twin.engines.base import suitable_timestep
 from twin.model.engine import State
 
-BARS = {
+TOLERANCES = {
     # Rounding of both integrations, which the fall of 0.3 s magnifies.
     ("analytic", "accurate"): 1e-11,
     # Order four: 1e-9 measured for cranks, which turn fastest, 1e-12 for lengths.
     ("analytic", "fast"): 1e-8,
-    # The project's bars; 2e-8 and 1e-8 measured.
+    # The project's limits; 2e-8 and 1e-8 measured.
     ("mujoco", "accurate"): 1e-6,
     ("bullet", "accurate"): 1e-7,
     # Half a step times the change of velocity, 5 m/s at most.
@@ -22,7 +22,7 @@ BARS = {
 }
 """Largest error [m, rad] of the pose after a free fall."""
 
-STRUT_BARS = {("analytic", "fast"): 1e-8, ("mujoco", "fast"): 1e-5, ("bullet", "fast"): 1e-5}
+STRUT_TOLERANCES = {("analytic", "fast"): 1e-8, ("mujoco", "fast"): 1e-5, ("bullet", "fast"): 1e-5}
 """The same of machines whose struts hold them to within 30 micrometres, at 24 steps for a period
 of their fastest mode: 4e-9 and 6e-6 measured."""
 
@@ -47,9 +47,13 @@ EQUILIBRIUM = {"analytic": 1e-14, "mujoco": 1e-7, "bullet": 1e-14}
 loops (1e-8 measured)."""
 
 
-def bar_of(engine):
+def tolerance_of(engine):
     key = engine.name, engine.fidelity
-    return STRUT_BARS.get(key, BARS[key]) if engine.platform.kind == "strut" else BARS[key]
+    return (
+        STRUT_TOLERANCES.get(key, TOLERANCES[key])
+        if engine.platform.kind == "strut"
+        else TOLERANCES[key]
+    )
 
 
 def steps_of(engine):
@@ -101,7 +105,7 @@ def test_free_fall(fresh, free_fall, reference, pose_error):
     # Struts do not let go.
     if platform.kind != "strut":
         assert wanted.pose[2] < platform.home[2] - 0.1 * platform.home_reaches.mean()
-    assert pose_error(run(motion, engine), wanted) < bar_of(engine)
+    assert pose_error(run(motion, engine), wanted) < tolerance_of(engine)
 
 
 @pytest.mark.every_machine
@@ -109,14 +113,14 @@ def test_pushed_machine(fresh, push, reference, pose_error):
     engine = fresh()
     motion = push(engine.platform)
     wanted = reference(engine, *motion)
-    state, bar = run(motion, engine), bar_of(engine)
-    assert pose_error(wanted, engine.reset()) > 2 * bar
-    assert pose_error(state, wanted) < bar
+    state, tolerance = run(motion, engine), tolerance_of(engine)
+    assert pose_error(wanted, engine.reset()) > 2 * tolerance
+    assert pose_error(state, wanted) < tolerance
     # Lengths are off by the softness of MuJoCo's loops.
-    assert_within(state.lengths, wanted.lengths, 2 * bar)
+    assert_within(state.lengths, wanted.lengths, 2 * tolerance)
     # Velocities are of the first order in MuJoCo, and lose one to the quotient in Bullet; struts
     # make them 2600 per second times displacements.
-    slack = (1000 if engine.platform.kind == "strut" else 10) * bar
+    slack = (1000 if engine.platform.kind == "strut" else 10) * tolerance
     assert_within(state.twist, wanted.twist, slack)
     assert_within(state.rates, wanted.rates, slack)
     assert_within(state.deflection, wanted.deflection, slack)
@@ -133,7 +137,7 @@ def test_forces_are_held_over_each_step(fresh, push, reference, pose_error):
     engine.reset(*start)
     for row in forces:
         state = engine.step(row)
-    assert pose_error(state, wanted) < bar_of(engine)
+    assert pose_error(state, wanted) < tolerance_of(engine)
     # The springs of struts hide alternating forces.
     if engine.fidelity == "accurate" and engine.platform.kind != "strut":
         shifted = reference(engine, np.roll(forces, 1, axis=0), None, start)
@@ -174,7 +178,7 @@ def test_every_axis_of_the_wrench(fresh, free_fall, pose_error, make):
         wanted = motion.run(exact, 50 * engine.timestep)
         effect = pose_error(wanted, exact.reset())
         # The first order counts 51 halves of a step squared for 50: an error of 2 %.
-        slack = 0.03 * effect if engine.fidelity == "fast" else bar_of(engine)
+        slack = 0.03 * effect if engine.fidelity == "fast" else tolerance_of(engine)
         if effect > 1e-12:
             acting += 1
             assert effect > 10 * slack

@@ -17,7 +17,7 @@ from twin.machine.file.read import parameters_from
 
 pytestmark = pytest.mark.quick
 
-BARS = {"mujoco": 1e-8, "bullet": 1e-8}
+TOLERANCES = {"mujoco": 1e-8, "bullet": 1e-8}
 """[m], [rad] after 0.05 s; measured 2e-9 and less. Loops that yield to light legs leave metres."""
 
 
@@ -43,7 +43,7 @@ def test_only_what_moves_no_mass_gets_the_least():
         assert sum(body.mass.mass == least for body in bodies) == light
 
 
-@pytest.mark.parametrize("engine", BARS)
+@pytest.mark.parametrize("engine", TOLERANCES)
 @pytest.mark.parametrize(
     "parts",
     [
@@ -62,10 +62,10 @@ def test_engines_move_light_legs_and_platforms_as_the_reference_does(engine, par
         warnings.simplefilter("ignore", TwinWarning)
         found = platform.simulate(0.05, engine=engine, **options)
     assert np.abs(reference.pose - platform.home).max() > 1e-5
-    assert_within(found.pose, reference.pose, BARS[engine])
+    assert_within(found.pose, reference.pose, TOLERANCES[engine])
 
 
-@pytest.mark.parametrize("engine", BARS)
+@pytest.mark.parametrize("engine", TOLERANCES)
 def test_the_least_mass_is_said_once(engine):
     pytest.importorskip("pybullet" if engine == "bullet" else "mujoco")
     with pytest.warns(TwinWarning, match=r"leg_1_housing.*have 9.7e-11 kg each") as said:
@@ -82,7 +82,7 @@ def test_exported_files_say_the_least_mass(form, tmp_path):
         export(with_parts(0.0, 0.0), form, tmp_path)
 
 
-@pytest.mark.parametrize("engine", BARS)
+@pytest.mark.parametrize("engine", TOLERANCES)
 def test_a_platform_too_light_for_an_engine_is_refused_before_the_run(engine):
     pytest.importorskip("pybullet" if engine == "bullet" else "mujoco")
     make_engine(engine, with_parts(10.0, 10.0, 1e-9)).close()

@@ -11,7 +11,7 @@ from twin.machine.payload import Occupant, Wheelchair, rigid_sum, seated_on
 
 ENGINES = ("mujoco", "bullet")
 
-BARS = {"mujoco": 1e-6, "bullet": 1e-7}
+TOLERANCES = {"mujoco": 1e-6, "bullet": 1e-7}
 """Of the accurate fidelitys, as without payload; 3e-9 and 2e-11 measured."""
 
 CARRIERS = ("stewart", "driving_simulator", "micro_hexapod")
@@ -43,9 +43,9 @@ def test_frozen_occupant_is_added_rigid_mass(make, engine_name, platform, pose_e
     step, loaded = suitable_timestep(platform), Platform(seated_on(platform.parameters, OCCUPANT))
     wanted = motion(make("analytic", loaded, step), loaded)
     found = motion(make(engine_name, platform, step, payload=frozen(platform)), loaded)
-    assert pose_error(found, wanted) < BARS[engine_name]
+    assert pose_error(found, wanted) < TOLERANCES[engine_name]
     without = motion(make(engine_name, platform, step), loaded)
-    assert pose_error(without, wanted) > 10 * BARS[engine_name]
+    assert pose_error(without, wanted) > 10 * TOLERANCES[engine_name]
 
 
 @pytest.mark.parametrize("platform", CARRIERS, indirect=True)
@@ -60,7 +60,7 @@ def test_engines_agree_on_an_occupant_on_springs(make, platform, pose_error):
             ("mujoco", frozen(platform)),
         )
     )
-    assert pose_error(one, other) < BARS["mujoco"]
+    assert pose_error(one, other) < TOLERANCES["mujoco"]
     # The body gives way; struts carry it almost like a rock.
     assert pose_error(one, rigid) > 10 * pose_error(one, other)
 

@@ -18,8 +18,8 @@ from twin.engines.projection import (
 from twin.errors import InputError, SingularPoseError
 from twin.machine import MachineParameters
 
-BAR = 1e-9
-"""Relative; the project's bar. 1e-14 measured."""
+TOLERANCE = 1e-9
+"""Relative; the project's limit. 1e-14 measured."""
 
 
 @pytest.fixture(params=TREE_MODULES)
@@ -34,7 +34,7 @@ def test_projection_equals_inverse_dynamics(engine, any_platform, random_motion,
     motion, inside = random_motion(platform, 0), random_internal(platform, 0)
     wanted = platform.inverse_dynamics(*motion, deflection=inside)
     found = projection(engine, platform, *motion, inside).forces
-    assert np.abs(found - wanted).max() < BAR * np.abs(wanted).max()
+    assert np.abs(found - wanted).max() < TOLERANCE * np.abs(wanted).max()
 
 
 def test_all_equations_of_motion_hold(engine, any_platform, random_motion, random_internal):
@@ -49,7 +49,7 @@ def test_all_equations_of_motion_hold(engine, any_platform, random_motion, rando
     equations = projection(engine, platform, pose, twist, found[:6], inside, found[6:])
     assert len(equations.load) == platform.dof + platform.n_deflections
     residual = equations.residual(forces)
-    assert np.abs(residual).max() < BAR * np.abs(equations.load).max()
+    assert np.abs(residual).max() < TOLERANCE * np.abs(equations.load).max()
 
 
 def test_smallest_forces_of_a_redundant_machine(engine, random_motion):
@@ -57,7 +57,7 @@ def test_smallest_forces_of_a_redundant_machine(engine, random_motion):
     equations = projection(engine, platform, *random_motion(platform, 0))
     assert equations.map.shape == (3, 4)
     deflection = np.linalg.svd(equations.map)[2][-1]
-    assert abs(deflection @ equations.forces) < BAR * np.linalg.norm(equations.forces)
+    assert abs(deflection @ equations.forces) < TOLERANCE * np.linalg.norm(equations.forces)
     assert_within(equations.map @ deflection, 0.0, 1e-14)
 
 
@@ -71,7 +71,7 @@ def test_projection_notices_small_differences(subtests, engine, stewart, random_
             motion = random_motion(stewart, 0)
             wanted = stewart.inverse_dynamics(*motion)
             found = projection(engine, other, *motion).forces
-            assert np.abs(found - wanted).max() > 10 * BAR * np.abs(wanted).max()
+            assert np.abs(found - wanted).max() > 10 * TOLERANCE * np.abs(wanted).max()
 
 
 def test_platform_without_legs_mass_needs_its_own_wrench(stewart):

@@ -9,7 +9,7 @@ from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 
 STEPS = 60
 
-BARS = {"analytic": 1e-8, "mujoco": 1e-6, "bullet": 1e-6}
+TOLERANCES = {"analytic": 1e-8, "mujoco": 1e-6, "bullet": 1e-6}
 """Largest error of the pose [m, rad] in the accurate fidelity, and of runs that only differ in the
 way in which gravity is written."""
 
@@ -44,8 +44,8 @@ def test_engines_agree_on_a_swept_base(fresh, make, push, pose_error):
     )
     effect = pose_error(shaken, still)
     if engine.fidelity == "accurate":
-        assert effect > 20.0 * BARS[engine.name]
-        assert pose_error(found, shaken) < BARS[engine.name]
+        assert effect > 20.0 * TOLERANCES[engine.name]
+        assert pose_error(found, shaken) < TOLERANCES[engine.name]
     # Errors of the first order are those of the push, and one step of the shaking.
     change = (found.pose - found_still.pose) - (shaken.pose - still.pose)
     assert np.abs(change).max() < 0.05 * effect
@@ -60,7 +60,7 @@ def test_a_steady_acceleration_is_another_gravity(fresh, make, push, pose_error)
     other = make(engine.name, heavier, engine.timestep, fidelity=engine.fidelity)
     wanted = run(other, motion, np.zeros((STEPS, 3)))
     found = run(engine, motion, np.tile([0.0, 0.0, 0.3 * gravity], (STEPS, 1)))
-    assert pose_error(found, wanted) < BARS[engine.name] * 1e-3
+    assert pose_error(found, wanted) < TOLERANCES[engine.name] * 1e-3
     if engine.name == "analytic":
         field = gravity * np.array([0.4, -0.2, -1.3])
         leaning = make(

@@ -22,7 +22,7 @@ LIBRARIES = {"mujoco": "mujoco", "bullet": "pybullet"}
 FALL = 0.02
 """[s] of a fall from home: 2 mm."""
 
-BARS = {"mujoco": 1e-7, "bullet": 1e-8}
+TOLERANCES = {"mujoco": 1e-7, "bullet": 1e-8}
 """[m, rad] of the pose after the fall; a joint that is held at the wrong place shows in 1e-4."""
 
 
@@ -53,7 +53,7 @@ def test_engines_agree(subtests):
                             machine.step(forces)
                         ends.append(machine.state.pose)
                 assert abs(ends[0][2] - platform.home[2]) > 1e-4
-                assert_within(ends[0], ends[1], BARS[engine])
+                assert_within(ends[0], ends[1], TOLERANCES[engine])
 
 
 def test_each_leg_has_its_own_joint(subtests, tmp_path):

@@ -47,11 +47,11 @@ def test_a_base_swings_from_rest_to_rest():
     steps = tables.mean.reshape(-1, 3)
     velocity = np.vstack([np.zeros(3), 1e-3 * np.cumsum(steps, axis=0)])
     place = np.vstack([np.zeros(3), np.cumsum(5e-4 * (velocity[1:] + velocity[:-1]), axis=0)])
-    peak = np.abs(tables.place).max()
+    peak = np.abs(tables.displacement).max()
     assert np.abs(velocity[-1]).max() < 1e-12 * np.abs(velocity).max()
-    assert not np.abs(tables.place[[0, -1]]).any()
+    assert not np.abs(tables.displacement[[0, -1]]).any()
     # Held accelerations cut the corners of the fastest line: (omega h)^2 / 12 of it.
-    assert_within(place[::5], tables.place, 5e-3 * peak)
+    assert_within(place[::5], tables.displacement, 5e-3 * peak)
 
 
 def test_lines_keep_their_band_and_size():
@@ -64,8 +64,8 @@ def test_lines_keep_their_band_and_size():
     inner = tables.mean[200:-200, 0]
     assert_allclose(inner.std(axis=0), given, rtol=0.03)
     level = spectrum(given, low, high)
-    assert_allclose(tables.place[200:-200].std(axis=0), level.displacement, rtol=0.1)
-    speed = np.diff(tables.place, axis=0)[200:-200] / 5e-3
+    assert_allclose(tables.displacement[200:-200].std(axis=0), level.displacement, rtol=0.1)
+    speed = np.diff(tables.displacement, axis=0)[200:-200] / 5e-3
     assert_allclose(speed.std(axis=0), level.velocity, rtol=0.1)
     narrow = spectrum(given, 5.0, 5.0)
     assert_allclose(narrow.displacement, given / (10.0 * np.pi) ** 2, rtol=1e-6)
@@ -81,8 +81,8 @@ def test_the_usual_shaking_stays_within_the_actuators(name):
     for seed in range(5):
         lines = random_lines(np.random.default_rng(seed), size, 1.0, 20.0, 8)
         tables = shaking_tables(lines, 800, 1, 5e-3)
-        assert (np.abs(tables.place @ jacobian.T) < 0.6 * scales.half).all()
-        speed = np.diff(tables.place, axis=0) / 5e-3
+        assert (np.abs(tables.displacement @ jacobian.T) < 0.6 * scales.half).all()
+        speed = np.diff(tables.displacement, axis=0) / 5e-3
         assert (np.abs(speed @ jacobian.T) < scales.speed).all()
 
 

@@ -158,7 +158,7 @@ def watched(random: Random) -> None:
         session = ShadowSession(shadow, source, telemetry=telemetry, recorder=recorder)
         with received(random, 2, "measurement", 120) as samples:
             for sample in samples:
-                state = session.take(sample)
+                state = session.process(sample)
                 for part in state or ():
                     check(not isinstance(part, np.ndarray) or np.isfinite(part).all(), "NaN")
         written = session.finish()

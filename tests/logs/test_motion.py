@@ -10,7 +10,7 @@ from twin.errors import InputError
 from twin.logs import log_of, write_log
 from twin.logs.motion import motion_of_poses, read_motion
 from twin.motion import SineMotion
-from twin.motion.recording import followed
+from twin.motion.recording import constrained_motion
 from twin.motion.specification import convention_of
 
 pytestmark = pytest.mark.quick
@@ -51,7 +51,7 @@ def test_columns_of_any_title_are_axes_about_home_or_in_the_base_frame(tmp_path)
 def test_poses_and_leg_coordinates_give_the_motion_back(name, tmp_path):
     """The way to a controller and back: coordinates of the legs, then forward kinematics."""
     platform, legs = twin.load(name), tmp_path / "legs.csv"
-    wanted = followed(platform, swaying(platform), TIME).pose
+    wanted = constrained_motion(platform, swaying(platform), TIME).pose
     again = motion_of_poses(platform, TIME, wanted)
     assert_within(again(TIME).pose, wanted, 1e-12)
     coordinates = platform.inverse_kinematics(wanted)

@@ -12,8 +12,8 @@ from twin.motion.recording import (
     BASE_AXES,
     FITTED_LIMIT_USE,
     MAX_LIMIT_USE,
+    constrained_motion,
     fitted_motion,
-    followed,
     free_axes,
     limit_use,
 )
@@ -122,10 +122,10 @@ def test_only_axes_that_a_machine_can_move_are_followed(subtests):
             platform, time = twin.load("driving_simulator"), np.linspace(0.0, 1.0, 21)
             motion = SineMotion(platform.home, amplitude={axis: 0.02}, frequency=1.0, duration=1.0)
             if axis in free_axes(platform):
-                assert np.abs(followed(platform, motion, time).twist).max() > 0.01
+                assert np.abs(constrained_motion(platform, motion, time).twist).max() > 0.01
             else:
                 with pytest.raises(InputError, match="its axes are z, roll, pitch"):
-                    followed(platform, motion, time)
+                    constrained_motion(platform, motion, time)
             assert free_axes(twin.load("stewart")) == BASE_AXES
 
 
@@ -133,8 +133,8 @@ def test_what_constraints_add_to_a_motion_may_be_given_with_it():
     """A recorded motion of the machine has the x and y that come with roll and pitch."""
     platform, time = twin.load("driving_simulator"), np.linspace(0.0, 1.0, 101)
     tilt = SineMotion(platform.home, amplitude={"pitch": 0.04}, frequency=1.0, duration=1.0)
-    moved = followed(platform, tilt, time)
+    moved = constrained_motion(platform, tilt, time)
     columns = {"x": moved.pose[:, 0] - platform.home[0], "pitch": tilt.axes(time).values[:, 4]}
     recorded = RecordedMotion(platform.home, time, columns)
     assert np.abs(columns["x"]).max() > 1e-3
-    assert_within(followed(platform, recorded, time).pose, moved.pose, 1e-9)
+    assert_within(constrained_motion(platform, recorded, time).pose, moved.pose, 1e-9)

@@ -200,7 +200,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "commanded speeds not limited",
         Formula(
             f"{ACTUATION}.motor_command",
-            "between(setpoint, -drive[FASTEST], drive[FASTEST])",
+            "limited(setpoint, -drive[FASTEST], drive[FASTEST])",
             "1.0 * setpoint",
         ),
         "motor effort at commands beyond the speed limit",
@@ -210,7 +210,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "lower limit switch on the leg, not on the motor",
         Formula(
             f"{KERNELS}.reading.read_actuators",
-            "at <= drives[i, LOWER]",
+            "coordinate <= drives[i, LOWER]",
             "coordinates[i] <= drives[i, LOWER]",
         ),
         "limit switches misread",
@@ -219,7 +219,9 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "srspm",
         "upper limit switch pressed below its limit",
         Formula(
-            f"{KERNELS}.reading.read_actuators", "at >= drives[i, UPPER]", "at <= drives[i, UPPER]"
+            f"{KERNELS}.reading.read_actuators",
+            "coordinate >= drives[i, UPPER]",
+            "coordinate <= drives[i, UPPER]",
         ),
         "limit switches misread",
     ),
@@ -386,7 +388,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "rss",
         "holding torque of the stepper a tenth larger",
         Formula(f"{ACTUATION}.draw", "pull_out = peak_effort *", "pull_out = 1.1 * peak_effort *"),
-        "stepper at 95 and 105 percent",
+        "stepper that loses synchronism",
     ),
 )
 
@@ -396,8 +398,8 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "encoder rounds down, not to the nearest count",
         Formula(
             f"{KERNELS}.reading.read_actuators",
-            "round(at / resolution[i])",
-            "(at / resolution[i] // 1.0)",
+            "round(coordinate / resolution[i])",
+            "(coordinate / resolution[i] // 1.0)",
         ),
         "encoder coordinate against the motor's",
     ),
@@ -406,8 +408,8 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "encoder on the leg, not on the motor",
         Formula(
             f"{KERNELS}.reading.read_actuators",
-            "at, speed = states[i, POSITION], states[i, SPEED]",
-            "at, speed = coordinates[i], rates[i]",
+            "coordinate, speed = states[i, POSITION], states[i, SPEED]",
+            "coordinate, speed = coordinates[i], rates[i]",
         ),
         "encoder coordinate against the motor's",
     ),
@@ -426,22 +428,26 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "encoder not quantised",
         Formula(
             f"{KERNELS}.reading.read_actuators",
-            "at = resolution[i] * round(at / resolution[i])",
-            "at = 1.0 * at",
+            "coordinate = resolution[i] * round(coordinate / resolution[i])",
+            "coordinate = 1.0 * coordinate",
         ),
         "encoder coordinate, distance from a whole count",
     ),
     (
         "stewart",
         "encoder rate not from the last reading",
-        Formula(f"{KERNELS}.reading.read_actuators", "before[i] = at\n", "before[i] += 0.0\n"),
+        Formula(
+            f"{KERNELS}.reading.read_actuators",
+            "last_coordinates[i] = coordinate\n",
+            "last_coordinates[i] += 0.0\n",
+        ),
         "encoder rate times the sample time",
     ),
     (
         "micro_hexapod",
         "counter half a count ahead",
         Formula(
-            f"{ENCODER}.counted",
+            f"{ENCODER}.position_of",
             "scales[i, SCALE_RESOLUTION])",
             "scales[i, SCALE_RESOLUTION] + 0.5)",
         ),
@@ -450,14 +456,14 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "counter one count ahead",
-        Formula(f"{ENCODER}.counted", "return floor", "return 1.0 + floor"),
+        Formula(f"{ENCODER}.position_of", "return floor", "return 1.0 + floor"),
         "counter against the travel",
     ),
     (
         "rss",
         "counter runs backwards",
         Formula(
-            f"{ENCODER}.counted",
+            f"{ENCODER}.position_of",
             "coordinate - scales[i, SCALE_ORIGIN]",
             "scales[i, SCALE_ORIGIN] - coordinate",
         ),
@@ -599,7 +605,7 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "filter half a step late where accelerations are given",
         Formula(
             f"{INERTIAL}.fill_sampled_mean",
-            "0.5 * (states[TRUTH + i] + now[i])",
+            "0.5 * (states[TRUTH + i] + present[i])",
             "1.0 * states[TRUTH + i]",
         ),
         "phase of the filter at 75 Hz",

@@ -333,7 +333,7 @@ LAWS = (
             "\n    own_solimp = DEFAULT_SOLIMP",
         ),
         "constraint_settings",
-        "MuJoCo, tuned: position error, times smaller",
+        "MuJoCo, tuned: position error with defaults",
     ),
     Mutation(
         "rss",
@@ -352,7 +352,7 @@ LAWS = (
             {"accurate": (1 / 3, -2.0, 2.66), "fast": (1.0,)},
         ),
         "constraint_settings",
-        "Bullet, tuned, extrapolated: position error, times smaller",
+        "Bullet, tuned, extrapolated: position error with defaults",
     ),
     Mutation(
         "stewart",
@@ -380,8 +380,8 @@ LAWS = (
         "a safe stop goes on at the speed at which it began",
         Formula(
             "twin.control.loop.SafeStop.command",
-            "fraction * self._from, brakes=self._brakes if braking else None",
-            "self._from",
+            "fraction * self._start_rates, brakes=self._brakes if braking else None",
+            "self._start_rates",
         ),
         "closed_loop",
         "sensor dropout: actuators' speed",

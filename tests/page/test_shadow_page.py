@@ -47,7 +47,7 @@ def test_a_page_in_its_own_process():
     stewart = load("stewart", "hardware")
     session = ShadowSession(Shadow(stewart, thresholds=INFINITE_THRESHOLDS), Nothing())
     home = stewart.home_coordinates
-    state = session.take(Sample("measurement", 1e-3, {"coordinates": home}, 1))
+    state = session.process(Sample("measurement", 1e-3, {"coordinates": home}, 1))
     lost = home + 1e-4 * np.eye(6)[0]
     measured = measured_pose(stewart, Sample("measurement", 1e-3, {"coordinates": lost}), state)
     apart = stewart.inverse_kinematics(measured) - stewart.inverse_kinematics(state.pose)

@@ -22,10 +22,10 @@ from twin.shadow.detectors import (
 from twin.shadow.model import ShadowModel
 from twin.shadow.residuals import (
     BLOCK_TIME,
+    CONTACT_SIDE,
     EFFORT,
     FRICTION,
     REGRESSOR_COUNT,
-    SIDE,
     Block,
     HealthyLaw,
     Residual,
@@ -65,7 +65,7 @@ def block_at(step: int) -> Block:
     load_acceleration = np.array([0.0, 0.0, 9.81]) + shake
     weights = WRENCHES[:, :3] @ load_acceleration
     regressors[:, EFFORT] = 100.0 * weights + 200.0 * regressors[:, FRICTION]
-    regressors[:, SIDE] = 1.0
+    regressors[:, CONTACT_SIDE] = 1.0
     arms = np.column_stack([np.zeros(3), np.eye(3)])
     masses = WRENCHES[:, 3:] @ np.cross(arms, load_acceleration, axisa=0).T
     masses[:, 0] += weights

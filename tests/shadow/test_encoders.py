@@ -62,7 +62,7 @@ def test_a_steady_force_behind_one_reading_that_stands(
 ) -> None:
     """The one leg that stands for long is named; after a short time, or of two legs, none is."""
     assert not after(watch, range(steps), standing=standing)
-    assert [alarm.leg for alarm in watch.behind_force(1e-3 * steps)] == legs
+    assert [alarm.leg for alarm in watch.frozen_encoder_alarm(1e-3 * steps)] == legs
 
 
 def test_noise_is_learned_and_raises_nothing(watch: EncoderWatch) -> None:

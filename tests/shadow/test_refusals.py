@@ -80,7 +80,7 @@ def test_times_of_no_clock_are_left_out(subtests: pytest.Subtests, stewart: Shad
         with subtests.test(f"{time}"):
             stewart.reset()
             fed(stewart, [at_rest(stewart.machine, 1.0), at_rest(stewart.machine, time)])
-            assert stewart.taken is None
+            assert stewart.used_sample is None
             fed(stewart, [at_rest(stewart.machine, 1.001)])
             assert (stewart.missed, stewart.restarts) == (0, 1)
             assert sum(stewart.check.refused.values()) == 1
@@ -101,7 +101,7 @@ def test_fields_that_no_sensor_gives_are_left_out(
             stewart.reset()
             samples = [at_rest(stewart.machine, 1e-3 * k, **{field: value}) for k in range(1200)]
             fed(stewart, samples)
-            assert stewart.taken is not None and field not in stewart.taken.values
+            assert stewart.used_sample is not None and field not in stewart.used_sample.values
             [(reason, count)] = stewart.check.refused.items()
             assert reason.startswith(field) and count == len(samples)
             assert stewart.phase == "learning" and stewart.restarts == 1

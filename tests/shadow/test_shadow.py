@@ -119,7 +119,7 @@ def test_wear_and_lost_counts(stewart: Platform) -> None:
     grown = 4.0 * hidden[2].drive.reflected().backlash * (play.time - FIRST - 0.2) / 5.0
     assert 0.3 < play.size / grown < 1.2  # the window is not full yet
     assert 0.3 < rubbing.size / hidden[1].drive.reflected().friction < 1.5
-    assert play.look_at.startswith("nut")
+    assert play.parts_to_check.startswith("nut")
     assert str(lost).startswith("4.0")
 
 

@@ -40,7 +40,7 @@ class Bench(DriveBench):
     def set(self, **values: float) -> Bench:
         """Set columns of the state."""
         for name, value in values.items():
-            self.put(place(name), value)
+            self.set_column(place(name), value)
         return self
 
 

@@ -64,11 +64,11 @@ def test_the_page_lists_all_mutations_and_what_catches_them():
     for mutation, row in zip(MUTATIONS, rows, strict=True):
         start = f"{table.key(mutation)} {table.plain(mutation.measure)}"
         assert row.startswith(start), "run make mutations"
-        value, bar = (cell.strip() for cell in row.split("|")[-3:-1])
+        value, bound = (cell.strip() for cell in row.split("|")[-3:-1])
         if value == "not finite":
             continue
-        least = bar.removeprefix("at least ")
-        held = float(value) >= float(least) if least != bar else float(value) <= float(bar)
+        least = bound.removeprefix("at least ")
+        held = float(value) >= float(least) if least != bound else float(value) <= float(bound)
         assert not held, row
 
 

@@ -39,7 +39,9 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
         raise InputError("outcomes", "must map names to at least one Outcome")
     first_outcome = next(iter(outcomes.values()))
     size = np.abs(np.hstack(first_outcome.error.vehicle)).max(axis=0) / PERCEPTION_THRESHOLDS
-    panels = [_sensed(outcomes, column) for column in sorted(canonical.order(-size)[:2].tolist())]
+    panels = [
+        _perceived_axes(outcomes, column) for column in sorted(canonical.order(-size)[:2].tolist())
+    ]
     panels.append(Axes("pitch (line), roll (dash) [deg]", _tilts(outcomes)))
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
     shares: dict[str, Callable[[Any], FloatArray]] = {
@@ -48,19 +50,19 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
     limit = machine.parameters.leg.actuator.speed
     if limit is not None:
         shares["speed"] = lambda use: np.abs(use.rates) / limit
-    ends = first_outcome.use.time[[0, -1]]
+    time_span = first_outcome.use.time[[0, -1]]
     for name, share in shares.items():
         lines = [
             Line(algorithm, outcome.use.time, share(outcome.use).max(axis=1))
             for algorithm, outcome in outcomes.items()
         ]
-        lines.append(Line("limit", ends, np.ones(2), "dot"))
+        lines.append(Line("limit", time_span, np.ones(2), "dot"))
         panels.append(Axes(f"share of actuator {name}", lines))
     title = f"{machine.name}: {first_outcome.cue.manoeuvre.name}"
     return panels_figure(panels, "time [s]", title=title)
 
 
-def _sensed(outcomes: Mapping[str, Outcome], column: int) -> Axes:
+def _perceived_axes(outcomes: Mapping[str, Outcome], column: int) -> Axes:
     unit_factor, unit = (1.0, "m/s²") if column < 3 else (180.0 / np.pi, "deg/s")
     first_error = next(iter(outcomes.values())).error
     lines = [

@@ -212,7 +212,7 @@ class EvenLog(NamedTuple):
     time: FloatArray
     """times of the samples `(k,)` [s]"""
     readings: FloatArray
-    """`(k, 6)` specific force, angular rate; NaN in channels that the log has not"""
+    """`(k, 6)` specific force, angular rate; NaN in channels that the log lacks"""
     lost: int
     """samples that were filled in between their neighbours"""
 
@@ -241,10 +241,11 @@ def even_log(log: InertialLog) -> EvenLog:
         raise InputError("log", "its times must increase")
     # Intervals of up to 1.5 medians are jitter, not gaps.
     if intervals.max() > max(LARGEST_GAP, 1.5 * interval):
-        at = int(intervals.argmax())
+        gap_index = int(intervals.argmax())
         raise InputError(
             "log",
-            f"has a gap of {intervals[at]:.4g} s at {time[at]:.6g} s; cut the log there",
+            f"has a gap of {intervals[gap_index]:.4g} s at {time[gap_index]:.6g} s; cut the log "
+            "there",
         )
     count = round((time[-1] - time[0]) / interval)
     grid = np.linspace(time[0], time[-1], count + 1)
@@ -369,7 +370,7 @@ class InertialComparison(NamedTuple):
     reference: FloatArray
     """`(k, 6)` readings of an exact sensor along the reference motion"""
     measured: FloatArray
-    """`(k, 6)` readings of the log; NaN in channels that it has not"""
+    """`(k, 6)` readings of the log; NaN in channels that the log lacks"""
     responses: dict[str, ChannelResponse]
     """channel -> response, for channels that the log has and the motion moves"""
     sensor: InertialSensor
@@ -424,8 +425,10 @@ def compare_log(
             responses[name] = _response(
                 reference[:, k], measured[:, k], even_samples.rate, resolution, sensor
             )
-    shifted = alignment._replace(offset=float(even_samples.time[0]) + alignment.offset)
-    return InertialComparison(even_samples, shifted, time, reference, measured, responses, sensor)
+    log_alignment = alignment._replace(offset=float(even_samples.time[0]) + alignment.offset)
+    return InertialComparison(
+        even_samples, log_alignment, time, reference, measured, responses, sensor
+    )
 
 
 def sensor_filter(frequency: FloatArray, bandwidth: float | None, damping: float) -> ComplexArray:
@@ -563,12 +566,12 @@ def compensate(
     return Compensation(time, axes, frequency, gains)
 
 
-def _filtered(values: FloatArray, gain: ComplexArray, rest: int) -> FloatArray:
+def _filtered(values: FloatArray, gain: ComplexArray, rest_samples: int) -> FloatArray:
     """Return samples filtered by gains on their spectrum; both end values are kept."""
-    padded = np.pad(values, rest, mode="edge")
+    padded = np.pad(values, rest_samples, mode="edge")
     trend = np.linspace(padded[0], padded[-1], len(padded))
-    filtered = np.fft.irfft(gain * np.fft.rfft(padded - trend), len(padded)) + trend
-    motion_values = filtered[rest : len(padded) - rest]
+    filtered_values = np.fft.irfft(gain * np.fft.rfft(padded - trend), len(padded)) + trend
+    motion_values = filtered_values[rest_samples : len(padded) - rest_samples]
     end_errors = motion_values[[0, -1]] - values[[0, -1]]
     return np.asarray(motion_values - np.linspace(end_errors[0], end_errors[1], len(motion_values)))
 
@@ -750,6 +753,6 @@ def table_rows(response: ChannelResponse) -> list[tuple[float, ...]]:
     ratio = np.where(is_coherent, response.amplification, np.nan)
     deviation = np.where(is_coherent, 20.0 / np.log(10.0) * response.uncertainty, np.nan)
     columns = (response.frequency, ratio, decibels(ratio), deviation, response.coherence)
-    wanted = [hertz for hertz in TABLE_FREQUENCIES if hertz <= response.frequency[-1]]
-    rows = {int(np.abs(response.frequency - hertz).argmin()) for hertz in wanted}
+    table_frequencies = [hertz for hertz in TABLE_FREQUENCIES if hertz <= response.frequency[-1]]
+    rows = {int(np.abs(response.frequency - hertz).argmin()) for hertz in table_frequencies}
     return [tuple(column[k].item() for column in columns) for k in sorted(rows - {0})]

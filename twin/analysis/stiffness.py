@@ -136,8 +136,8 @@ def rest_length_forces(platform: MachineModel, lengths: Any) -> FloatArray:
     springs = strut_springs(as_model(platform))
     if springs is None:
         raise InputError("platform", f"{platform.name} has no struts to command by rest length")
-    commanded = as_floats(lengths, "lengths", platform.n_actuators)
-    return np.asarray(springs.stiffness * (commanded - springs.rest))
+    rest_lengths = as_floats(lengths, "lengths", platform.n_actuators)
+    return np.asarray(springs.stiffness * (rest_lengths - springs.rest))
 
 
 class Stiffness(NamedTuple):
@@ -335,10 +335,10 @@ def static_pose(
         EquilibriumError: none was found from the guess, or only an unstable one.
     """
     springs, n = springs_of(platform, stiffness), platform.n_actuators
-    commanded = springs.rest if coordinates is None else coordinates
+    rest_coordinates = springs.rest if coordinates is None else coordinates
     shape, (poses, *loads) = flatten_batch(
         pose=as_pose(platform.home if guess is None else guess),
-        coordinates=as_floats(commanded, "coordinates", n),
+        coordinates=as_floats(rest_coordinates, "coordinates", n),
         forces=as_floats(np.zeros(n) if forces is None else forces, "forces", n),
         wrench=as_floats(ZERO_VECTOR if wrench is None else wrench, "wrench", 6),
     )
@@ -548,27 +548,29 @@ def sag(
         StateError: an `EquilibriumError`, where the springs do not hold the load.
     """
     springs = springs_of(platform, stiffness)
-    commanded = as_pose(platform.home if pose is None else pose)
-    if commanded.shape != (7,):
-        raise InputError("pose", f"must be one pose (7,), got shape {commanded.shape}")
-    load = weight_wrench(platform, commanded) + as_floats(
+    commanded_pose = as_pose(platform.home if pose is None else pose)
+    if commanded_pose.shape != (7,):
+        raise InputError("pose", f"must be one pose (7,), got shape {commanded_pose.shape}")
+    load = weight_wrench(platform, commanded_pose) + as_floats(
         ZERO_VECTOR if wrench is None else wrench, "wrench", 6
     )
     elastic = stiffness_parts(
-        platform, commanded, springs.stiffness, np.zeros(platform.n_actuators)
+        platform, commanded_pose, springs.stiffness, np.zeros(platform.n_actuators)
     ).elastic
     try:
         predicted = np.asarray(np.linalg.solve(elastic, load), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise SingularPoseError(
             f"{platform.name} cannot hold any load at this pose; move away from it",
-            {"index": 0, "pose": commanded},
+            {"index": 0, "pose": commanded_pose},
         ) from None
-    commanded_lengths = platform.inverse_kinematics(commanded)
+    commanded_lengths = platform.inverse_kinematics(commanded_pose)
     loaded_pose = static_pose(
-        platform, commanded_lengths, wrench=wrench, stiffness=stiffness, guess=commanded
+        platform, commanded_lengths, wrench=wrench, stiffness=stiffness, guess=commanded_pose
     )
-    return Sag(commanded, loaded_pose, load, predicted, displacement(loaded_pose, commanded))
+    return Sag(
+        commanded_pose, loaded_pose, load, predicted, displacement(loaded_pose, commanded_pose)
+    )
 
 
 def sag_over_gravity(

@@ -31,9 +31,9 @@ class Group(TyperGroup):
     """Commands whose TwinErrors and wrong options end in one line instead of a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a TwinError, a wrong option and a fault of a file end with exit code 2.
+        """Run the command; a TwinError, a wrong option or a fault of a file ends with exit code 2.
 
-        That is a full disk, or a file that is named but cannot be used.
+        A fault of a file is a full disk, or an OSError that names its file; other OSErrors pass.
         """
         try:
             return super().invoke(ctx)
@@ -66,8 +66,8 @@ def _say(text: str) -> None:
 
 def _with_suggestion(text: str) -> str:
     """Return a message on a wrong choice with the choice that is meant, if one is near."""
-    before, found, choices = text.partition(" is not one of ")
-    value = before.rpartition(": ")[2].strip("'")
+    option_text, found, choices = text.partition(" is not one of ")
+    value = option_text.rpartition(": ")[2].strip("'")
     close = get_close_matches(value, re.findall(r"'([^']*)'", choices), 1)
     return f"{text.rstrip('.')}; did you mean {close[0]!r}?" if found and close else text
 
@@ -91,13 +91,13 @@ _show_others = warnings.showwarning
 
 
 def _show_warning(
-    message: Warning | str, category: type[Warning], *place: Any, **more: Any
+    message: Warning | str, category: type[Warning], *location: Any, **options: Any
 ) -> None:
     """Print a warning of the package as one line; other warnings are printed as usual."""
     if issubclass(category, TwinWarning):
         _say(str(message))
     else:
-        _show_others(message, category, *place, **more)
+        _show_others(message, category, *location, **options)
 
 
 def _print_version(wanted: bool) -> None:

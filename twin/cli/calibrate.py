@@ -139,8 +139,8 @@ def _calibrate(
 
     log_mapping = None if mapping is None else LogMapping.read(mapping)
     noise_by_name = dict(zip(NOISE_NAMES, noise, strict=True))
-    measured = read_poses(poses, platform, log_mapping, **noise_by_name)
-    return calibrate(platform, measured, **settings)
+    measured_poses = read_poses(poses, platform, log_mapping, **noise_by_name)
+    return calibrate(platform, measured_poses, **settings)
 
 
 def _propose(
@@ -168,7 +168,7 @@ def _propose(
         line(f"wrote {write_visits(pose_plan, platform, visits)}")
 
 
-def _machine_text(found: Calibration, machine: str, poses: Path, out: Path) -> str:
+def _machine_text(calibration: Calibration, machine: str, poses: Path, out: Path) -> str:
     """Return the text of the calibrated machine's file, with a note on its origin."""
     import hashlib
     from datetime import UTC, datetime
@@ -177,5 +177,5 @@ def _machine_text(found: Calibration, machine: str, poses: Path, out: Path) -> s
 
     digest = hashlib.sha256(poses.read_bytes()).hexdigest()[:12] if poses.is_file() else "a folder"
     date = datetime.now(UTC).date()
-    note = f"twin calibrate: {len(found.used)} poses of {poses.name} ({digest}), {date}"
-    return machine_text(found, machine, note, out)
+    note = f"twin calibrate: {len(calibration.used)} poses of {poses.name} ({digest}), {date}"
+    return machine_text(calibration, machine, note, out)

@@ -120,19 +120,19 @@ class Notices:
 
     def __init__(self) -> None:
         """Start without messages."""
-        self._shown: set[str] = set()
-        self._due = 0.0
+        self._shown_lines: set[str] = set()
+        self._due_time = 0.0
 
     def show_due(self, lines: Callable[[], Iterable[str]]) -> None:
         """Print the lines that are new since the last time, if a second has passed since then."""
-        if clock.monotonic() < self._due:
+        if clock.monotonic() < self._due_time:
             return
-        self._due = clock.monotonic() + NOTICE_PERIOD
+        self._due_time = clock.monotonic() + NOTICE_PERIOD
         present_lines = list(lines())
         for text in present_lines:
-            if text not in self._shown:
+            if text not in self._shown_lines:
                 paragraph(text)
-        self._shown = set(present_lines)
+        self._shown_lines = set(present_lines)
 
 
 @contextmanager

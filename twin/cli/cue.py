@@ -108,9 +108,9 @@ def cue(
     if "predictive" in outcomes:
         _print_speed(outcomes["predictive"])
     if out is not None:
-        written = cueing.write_motion(outcome.cue.motion, out)
+        motion_file = cueing.write_motion(outcome.cue.motion, out)
         reader = f"twin.motion.read_recording(path, {platform.name}'s home)"
-        line(f"wrote {written}; read it with {reader}")
+        line(f"wrote {motion_file}; read it with {reader}")
     write_plot(plot, lambda: cueing_figure(platform, outcomes))
 
 

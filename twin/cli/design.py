@@ -51,8 +51,8 @@ def design(
     from twin.design import read_specification
     from twin.design.report import design_results
 
-    wanted = read_specification(specification)
-    target = Path(f"{wanted.name}.toml") if out is None else out
+    design_specification = read_specification(specification)
+    target = Path(f"{design_specification.name}.toml") if out is None else out
     check_files(plot=(plot, PAGE_ENDING))
     targets = [target]
     if front is not None:
@@ -61,9 +61,11 @@ def design(
         check_files(reads=(specification,), replace=replace, out=(path, ".toml"))
     with progress_bar("design", None) as say:
         if front is None:
-            machines = [designed(wanted, seed=seed, progress=say)]
+            machines = [designed(design_specification, seed=seed, progress=say)]
         else:
-            machines = front_of(wanted, front, points=FRONT_POINTS, seed=seed, progress=say)
+            machines = front_of(
+                design_specification, front, points=FRONT_POINTS, seed=seed, progress=say
+            )
     show(design_results(machines, front), plot)
     for path, machine in zip(targets, machines, strict=False):
         line(f"wrote {write_text(path, machine.to_toml())}")
@@ -101,10 +103,10 @@ def size(
     check_files(reads=(machine, motion, drives), plot=(plot, PAGE_ENDING))
     platform = load(machine, configuration)
     fade_time = 0.0 if fade is None else fade
-    requested = motion_specification(motion, axis, amplitude, frequency, duration, fade_time)
-    moved, _ = given_motion(requested, platform, column, absolute)
-    if moved is None:
+    motion_request = motion_specification(motion, axis, amplitude, frequency, duration, fade_time)
+    reference_motion, _ = given_motion(motion_request, platform, column, absolute)
+    if reference_motion is None:
         raise InputError("motion", "drives are sized for a motion; name one that moves")
     trains = read_drives(drives, platform.coordinate_unit == "rad")
-    found = sized(platform, moved, trains, payload=payload_of(payload))
-    show(sizing_results(found), plot)
+    sizing = sized(platform, reference_motion, trains, payload=payload_of(payload))
+    show(sizing_results(sizing), plot)

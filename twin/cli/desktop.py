@@ -56,7 +56,7 @@ class _Pressed:
     def __init__(self) -> None:
         self.paused = self.ghost = False
         self._lock = threading.Lock()
-        self._once: set[str] = set()
+        self._pressed: set[str] = set()
 
     def note(self, code: int) -> None:
         """Record a pressed key by its GLFW code."""
@@ -67,13 +67,13 @@ class _Pressed:
                 case "ghost":
                     self.ghost = not self.ghost
                 case str(other):
-                    self._once.add(other)
+                    self._pressed.add(other)
 
     def take(self, name: str) -> bool:
         """Return whether the key was pressed since the last call."""
         with self._lock:
-            is_pressed = name in self._once
-            self._once.discard(name)
+            is_pressed = name in self._pressed
+            self._pressed.discard(name)
         return is_pressed
 
 

@@ -120,7 +120,7 @@ def emulate(
     check_files(log=(log, *LOG_ENDINGS))
     design = load(machine, configuration)
     emulated = EmulatedMachine(
-        _hidden(design, parameters or [], configuration),
+        _true_machine(design, parameters or [], configuration),
         design=design,
         period=1.0 / positive(rate, "rate"),
         seed=seed,
@@ -135,58 +135,58 @@ def emulate(
         emulation.recording = _recording(emulated, log, replace)
     try:
         emulated.warm()
-        with interruption() as requested, pace.priority(priority):
+        with interruption() as is_interrupted, pace.priority(priority):
             pace_text = "step by step" if lockstep else f"at {rate:g} Hz"
             address = emulation.link.address
             line(f"{design.name} in {engine} plays {pace_text} on udp://{address}", bold=True)
             line("Ctrl-C ends it")
             run_emulation = emulation.run_in_steps if lockstep else emulation.run
-            run_emulation(end_time, _told(emulation, requested))
+            run_emulation(end_time, _with_notices(emulation, is_interrupted))
     finally:  # before anything is printed: the terminal may be gone
         _finish(emulation)
     _print_summary(emulation, lockstep)
     emulated.close()
 
 
-def _recording(played: EmulatedMachine, log: Path, replace: bool) -> Recording:
+def _recording(emulated: EmulatedMachine, log: Path, replace: bool) -> Recording:
     """Create the file to which the measurements are written until the end, and print its name."""
     from twin.link.recording import Recording
     from twin.logs.recorder import LogRecorder
 
-    recorder = LogRecorder(log, {"machine": played.platform.name}, replace=replace)
+    recorder = LogRecorder(log, {"machine": emulated.platform.name}, replace=replace)
     line(f"measurements go to {recorder.part} until the end")
-    return Recording(played.platform, played.period, recorder)
+    return Recording(emulated.platform, emulated.period, recorder)
 
 
 def _finish(emulation: Emulation) -> None:
     """Write the log, and close the link."""
     emulation.link.close()
     if emulation.recording is not None:
-        written = emulation.recording.finish()
+        log_file = emulation.recording.finish()
         with suppress(OSError):
-            if written is not None:
-                line(f"wrote {written}")
+            if log_file is not None:
+                line(f"wrote {log_file}")
 
 
-def _told(emulation: Emulation, requested: Callable[[], bool]) -> Callable[[], bool]:
+def _with_notices(emulation: Emulation, is_interrupted: Callable[[], bool]) -> Callable[[], bool]:
     """Return a function that prints refusals and faults, and returns whether to end."""
     notices = Notices()
 
     def lines() -> list[str]:
         recorder = emulation.recording and emulation.recording.recorder
         fault_text = recorder.fault if recorder else ""
-        refused = refused_lines(emulation.link.counts.reasons)
-        return [*refused, *([f"{fault_text}; it is tried again"] if fault_text else [])]
+        refusals = refused_lines(emulation.link.counts.reasons)
+        return [*refusals, *([f"{fault_text}; it is tried again"] if fault_text else [])]
 
     def ended() -> bool:
         notices.show_due(lines)
-        return requested()
+        return is_interrupted()
 
     return ended
 
 
 def _emulation(
-    played: EmulatedMachine, listen: str, to: list[str], allowed: list[str]
+    emulated: EmulatedMachine, listen: str, to: list[str], allowed: list[str]
 ) -> Emulation:
     """Return the emulated machine connected to its link."""
     from twin.link.emulation import Emulation
@@ -196,12 +196,12 @@ def _emulation(
     receivers = [parse_address(text, "to") for text in to]
     for receiver in receivers:
         check_allowed(receiver, allowed, "to")
-    address, legs = parse_address(listen, "listen"), played.platform.n_actuators
+    address, legs = parse_address(listen, "listen"), emulated.platform.n_actuators
     link = UdpLink(address, legs, "command", allowed=allowed)
-    return Emulation(played, link, receivers=receivers)
+    return Emulation(emulated, link, receivers=receivers)
 
 
-def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Platform:
+def _true_machine(design: Platform, texts: list[str], configuration: str | None) -> Platform:
     """Return the emulated machine; its parameters differ from those the control unit knows."""
     from twin.analysis.platform import load
     from twin.basics.toml import flat_table, read_toml

@@ -83,7 +83,7 @@ def excite(
         line(f"play it: twin track {machine}{configuration_option} --motion {out}")
 
 
-def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Parameter]) -> None:
+def _print_trial(platform: Platform, found: Excitation, parameters: Sequence[Parameter]) -> None:
     """Print the errors, in a simulated run, of parameters that forces alone do not show."""
     from twin.errors import InputError
     from twin.identification.excitation import trial
@@ -91,7 +91,7 @@ def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Paramet
 
     trial_parameters = [
         parameter_of_trial
-        for parameter_of_trial in chosen
+        for parameter_of_trial in parameters
         if not parameter_of_trial.path.startswith(FORCE_ERROR_PREFIX)
     ]
     try:

@@ -12,6 +12,7 @@ from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.options import option
 from twin.cli.values import (
+    ANY_ENDING,
     PAGE_ENDING,
     check_files,
     payload_of,
@@ -55,7 +56,7 @@ def feasible(
     from twin.cli.tables.analysis import print_feasibility
     from twin.errors import InputError
 
-    check_files(reads=(machine, motion), plot=(plot, PAGE_ENDING), json=(json, ""))
+    check_files(reads=(machine, motion), plot=(plot, PAGE_ENDING), json=(json, ANY_ENDING))
     if over_range and motion is not None:
         raise InputError("range", "poses at rest have no motion; leave one of the two out")
     if plot is not None and motion is None:

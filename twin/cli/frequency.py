@@ -83,7 +83,7 @@ def frequency(
         "length": length,
         "speed": speed,
     }
-    measured = measure_response(
+    response = measure_response(
         load(machine, configuration),
         controller=partial(make_controller, controller),
         axis="z" if axis is None and actuator is None else axis,
@@ -94,5 +94,5 @@ def frequency(
         progress=None,
         **{name: value for name, value in measurement_options.items() if value is not None},
     )
-    show(response_results(measured), plot)
-    write_json(json, response_content(measured))
+    show(response_results(response), plot)
+    write_json(json, response_content(response))

@@ -112,7 +112,7 @@ def identify(
     factor = in_unit(
         force_per_current, "force_per_current", factor_unit, "that of this machine's motors"
     )
-    signal_logs, sources = _read(logs, mapping, platform)
+    signal_logs, sources = _read_logs(logs, mapping, platform)
     with Progress(f"identifying {platform.name}", TYPICAL_EVALUATIONS, every=1) as progress:
         settings = {
             "spreads": settings_from(spread or (), "spread"),
@@ -129,7 +129,7 @@ def identify(
         line(f"wrote {write_identified(result, machine, out, replace=replace)}")
 
 
-def _read(
+def _read_logs(
     paths: list[Path], mapping: Path | None, platform: Platform
 ) -> tuple[list[Log], list[Source]]:
     """Return logs with signals of the machine, and their sources; print faults of the logs."""

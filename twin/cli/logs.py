@@ -10,7 +10,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, show, table
 from twin.cli.options import argument, file_option, option
-from twin.cli.values import PAGE_ENDING, check_files, quantity_option, write, write_json
+from twin.cli.values import ANY_ENDING, PAGE_ENDING, check_files, quantity_option, write, write_json
 
 File = Annotated[Path, argument("Log: .csv, .parquet, .mcap, a saved run, a bag.", metavar="FILE")]
 Map = Annotated[
@@ -60,7 +60,9 @@ Log = Annotated[
         "Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.", metavar="LOG"
     ),
 ]
-Layout = Annotated[LayoutName, option("csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")]
+Layout = Annotated[
+    LayoutName, option("csv; thesis: columns count, 3 forces, 3 rates, as in the Stewart thesis.")
+]
 ForceUnit = Annotated[str, option("Unit of forces in the thesis layout.", metavar="UNIT")]
 RateUnit = Annotated[str, option("Unit of angular rates in the thesis layout.", metavar="UNIT")]
 Resolution = Annotated[
@@ -109,12 +111,12 @@ def imu(
     check_files(
         reads=(machine, motion, log),
         plot=(plot, PAGE_ENDING),
-        compensated=(compensated, ""),
-        json=(json, ""),
+        compensated=(compensated, ANY_ENDING),
+        json=(json, ANY_ENDING),
     )
     platform = load(machine, configuration)
     machine_sensor = platform.parameters.imu
-    sensor = machine_sensor or InertialSensor(source="none: at the reference point")
+    sensor = machine_sensor or InertialSensor(source="assumed: the machine's file has no [imu]")
     reference = read_recording(motion, platform.home)
     readings = (
         read_thesis_log(log, force_unit=force_unit, rate_unit=rate_unit)

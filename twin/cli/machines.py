@@ -109,8 +109,8 @@ def export(
     from twin.analysis.platform import load
     from twin.engines.export import export as write_model
 
-    requested = {"fmi": fmi, "timestep": timestep, "precision": precision}
-    given_options = {name: value for name, value in requested.items() if value is not None}
+    unit_options = {"fmi": fmi, "timestep": timestep, "precision": precision}
+    given_options = {name: value for name, value in unit_options.items() if value is not None}
     platform = load(machine, configuration)
     for path in write_model(platform, form, out, **given_options):
         line(f"wrote {path} ({path.stat().st_size / 1e3:.0f} kB)")

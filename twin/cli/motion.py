@@ -51,7 +51,7 @@ def refuse_motion_options(context: Context) -> None:
 
 
 def given_motion(
-    requested: MotionSpecification,
+    specification: MotionSpecification,
     platform: MachineModel,
     columns: Sequence[str] | None = None,
     absolute: bool = False,
@@ -59,7 +59,7 @@ def given_motion(
     """Return the requested motion, by name or from a file, and how long [s] it is followed.
 
     Args:
-        requested: name or path of the motion, and its settings.
+        specification: name or path of the motion, and its settings.
         platform: the machine.
         columns: options such as "z=Heave [mm]" for a table.
         absolute: whether a table's axes are in the base frame.
@@ -70,17 +70,17 @@ def given_motion(
     from twin.logs.motion import read_motion
     from twin.motion.specification import MOTION_NAMES
 
-    if requested.name in MOTION_NAMES or not Path(requested.name).suffix:
+    if specification.name in MOTION_NAMES or not Path(specification.name).suffix:
         if columns or absolute:
             raise InputError("column, absolute", "are for a motion from a file")
-        motion = requested.motion_of(platform)
+        motion = specification.motion_of(platform)
     else:
         pairs = [text.partition("=") for text in columns or ()]
         if any(not title for _, _, title in pairs):
             raise InputError("column", "must be AXIS=TITLE, such as 'z=Heave [mm]'")
         titles = {axis.strip(): title.strip() for axis, _, title in pairs}
-        motion = read_motion(requested.name, platform, columns=titles, absolute=absolute)
-    return motion, requested.seconds(motion)
+        motion = read_motion(specification.name, platform, columns=titles, absolute=absolute)
+    return motion, specification.seconds(motion)
 
 
 def motion_notes(motion: Motion | None, seconds: float) -> Iterator[str]:

@@ -50,7 +50,7 @@ OPTION_NAMES = (*DEFAULT_ANSWERS, "horns", "horn_angle", "drive", "backlash")
 """Options that are fields of a data sheet; the user is not asked for the last four."""
 
 
-def _known(legs: str | None) -> str | None:
+def _known_leg_kind(legs: str | None) -> str | None:
     """Return a kind of legs; raises BadParameter if there is none of that name."""
     if legs is not None and legs not in LEG_KINDS:
         raise typer.BadParameter(f"{legs!r} is none of {', '.join(LEG_KINDS)}")
@@ -86,7 +86,9 @@ def new(
     path: Annotated[Path, argument("File to write, such as my_platform.toml.", metavar="FILE")],
     legs: Annotated[
         str | None,
-        option("Kind of the legs; default: ups.", metavar="|".join(LEG_KINDS), callback=_known),
+        option(
+            "Kind of the legs; default: ups.", metavar="|".join(LEG_KINDS), callback=_known_leg_kind
+        ),
     ] = None,
     template: Annotated[
         bool, option("Write the template, without questions.", "--template")
@@ -130,12 +132,12 @@ def new(
     if template or not has_data:
         from twin.machine.file.read import write_template
 
-        written = write_template(path, legs or "ups", replace=replace_file)
-        line(f"wrote {written}, a template: fill in your numbers")
+        machine_file = write_template(path, legs or "ups", replace=replace_file)
+        line(f"wrote {machine_file}, a template: fill in your numbers")
     else:
-        written = _from_data_sheet(path, legs, data_fields, replace_file)
-    line(f"next: twin info {written}")
-    line(f"      twin feasible {written}")
+        machine_file = _from_data_sheet(path, legs, data_fields, replace_file)
+    line(f"next: twin info {machine_file}")
+    line(f"      twin feasible {machine_file}")
 
 
 def _on_a_terminal() -> bool:
@@ -143,7 +145,7 @@ def _on_a_terminal() -> bool:
 
 
 def _from_data_sheet(
-    path: Path, legs: str | None, given: dict[str, str | None], replace_file: bool
+    path: Path, legs: str | None, answers: dict[str, str | None], replace_file: bool
 ) -> Path:
     """Write the machine of a data sheet, and ask for what is missing on a terminal."""
     from twin.cli.values import renamed_fields
@@ -152,9 +154,9 @@ def _from_data_sheet(
     from twin.machine.file.read import check_new
 
     check_new(path, replace=replace_file)
-    sheet = DataSheet(legs=legs or "ups", **given)
+    sheet = DataSheet(legs=legs or "ups", **answers)
     if _on_a_terminal() and sheet.missing():
-        sheet = _asked(sheet, legs)
+        sheet = _ask_for_missing(sheet, legs)
     option_names = {name: f"--{name.replace('_', '-')}" for name in OPTION_NAMES}
     first_missing, *others_missing = [option_names[name] for name in sheet.missing()] or [""]
     if first_missing:
@@ -163,22 +165,22 @@ def _from_data_sheet(
         )
         raise InputError(first_missing, message)
     with renamed_fields(legs="--legs", **option_names):
-        written = write_data_sheet(path, sheet, replace=replace_file)
-    line(f"wrote {written}")
+        machine_file = write_data_sheet(path, sheet, replace=replace_file)
+    line(f"wrote {machine_file}")
     paragraph(
         "Inertia and masses that were not given are estimated; their `source` says so. Measure "
         "them, or take them from a drawing, before you rely on forces."
     )
-    return written
+    return machine_file
 
 
-def _asked(sheet: DataSheet, legs: str | None) -> DataSheet:
+def _ask_for_missing(sheet: DataSheet, legs: str | None) -> DataSheet:
     """Return a data sheet completed with the user's answers."""
     if legs is None:
         leg_kind = typer.prompt(
             f"Kind of the legs: {', '.join(LEG_KINDS)}", "ups", value_proc=_kind
         )
-        sheet = _with(sheet, "legs", leg_kind)
+        sheet = _with_answer(sheet, "legs", leg_kind)
     for name, (question, default) in DEFAULT_ANSWERS.items():
         if getattr(sheet, name) is not None or not sheet.takes(name):
             continue
@@ -186,11 +188,11 @@ def _asked(sheet: DataSheet, legs: str | None) -> DataSheet:
             continue
         suggestion = "90 deg" if name == "stroke" and sheet.has_cranks else default
         answer = typer.prompt(question, suggestion, value_proc=_checked(sheet, name))
-        sheet = _with(sheet, name, answer)
+        sheet = _with_answer(sheet, name, answer)
     return sheet
 
 
-def _with(sheet: DataSheet, name: str, answer: str) -> DataSheet:
+def _with_answer(sheet: DataSheet, name: str, answer: str) -> DataSheet:
     change: dict[str, Any] = {name: answer or None}
     return replace(sheet, **change)
 
@@ -206,7 +208,7 @@ def _checked(sheet: DataSheet, name: str) -> Callable[[str], str]:
 
     def check(answer: str) -> str:
         text = answer.strip()
-        sheet_with_answer = _with(sheet, name, text)
+        sheet_with_answer = _with_answer(sheet, name, text)
         try:
             if text and name.endswith("_spacing"):
                 sheet_with_answer.spacing(name.removesuffix("_spacing"))

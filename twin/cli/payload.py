@@ -9,6 +9,7 @@ from twin.cli.application import app
 from twin.cli.console import progress_bar, show
 from twin.cli.options import option
 from twin.cli.values import (
+    ANY_ENDING,
     PAGE_ENDING,
     check_files,
     in_unit,
@@ -70,7 +71,7 @@ def payload(
     from twin.analysis.platform import load
     from twin.cli.tables.analysis import payload_results
 
-    check_files(reads=(machine,), json=(json, ""), plot=(plot, PAGE_ENDING))
+    check_files(reads=(machine,), json=(json, ANY_ENDING), plot=(plot, PAGE_ENDING))
     platform = load(machine, configuration)
     in_unit(limit, "limit", platform.force_unit, f"the limit of {platform.name}")
     search: dict[str, Any] = {"limit": limit, "sense": sense, "start": start, "step": step}
@@ -79,13 +80,15 @@ def payload(
     criteria = {"in phase": THESIS_CRITERION} if dynamic else {}
     if dynamic and platform.name == THESIS_MACHINE:
         criteria["rotations backwards"] = THESIS_CRITERION.backwards()
-    shaken = {}
+    dynamic_payloads = {}
     with progress_bar("payload", len(criteria)) as advance:
         for name, criterion in criteria.items():
             advance(name)
-            shaken[name] = dynamic_payload(platform, criterion, checked=not unchecked, **search)
-    show(payload_results(platform, still, shaken), plot)
-    write_json(json, payload_record(platform, still, *shaken.values()))
+            dynamic_payloads[name] = dynamic_payload(
+                platform, criterion, checked=not unchecked, **search
+            )
+    show(payload_results(platform, still, dynamic_payloads), plot)
+    write_json(json, payload_record(platform, still, *dynamic_payloads.values()))
 
 
 @app.command()
@@ -119,7 +122,7 @@ def workspace(
         workspace_results,
     )
 
-    check_files(plot=(plot, PAGE_ENDING), json=(json, ""))
+    check_files(plot=(plot, PAGE_ENDING), json=(json, ANY_ENDING))
     platform = load(machine, configuration)
     center = pose_of(platform, pose)
     unit = "N/m" if platform.coordinate_unit == "m" else "N m/rad"

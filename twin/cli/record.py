@@ -66,33 +66,33 @@ def record(
     datasets = {policy: dataset}
     if levels:
         datasets, overrides = _levels(environment, policy, dataset, overrides)
-    shared: dict[str, Any] = {"episodes": episodes, "seed": seed, "description": description}
+    common: dict[str, Any] = {"episodes": episodes, "seed": seed, "description": description}
     rows = []
     for actor, name in datasets.items():
         _say_changes(environment, actor, overrides)
-        recorded = record_dataset(environment, actor, dataset=name, options=overrides, **shared)
-        rows.append(_row(actor, recorded))
-        line(f"wrote {name} to {recorded.storage.data_path.parent}")
+        recording = record_dataset(environment, actor, dataset=name, options=overrides, **common)
+        rows.append(_row(actor, recording))
+        line(f"wrote {name} to {recording.storage.data_path.parent}")
         if log is not None:
             log_file = log.with_stem(f"{log.stem}_{actor}") if levels else log
-            line(f"wrote {write_log(episode_log(recorded), log_file)}")
+            line(f"wrote {write_log(episode_log(recording), log_file)}")
     titles = ("level" if levels else "policy", "actor")
     table((*titles, *TABLE_COLUMNS), rows)
 
 
-def _say_changes(environment: str, policy: str, own: dict[str, Any]) -> None:
+def _say_changes(environment: str, policy: str, own_options: dict[str, Any]) -> None:
     """Print the options that differ from those of a policy's training."""
     from twin.datasets.record import requested
     from twin.training.environments import change_text, option_differences
 
-    actor, trained_policy, options = requested(environment, policy, own)
+    actor, trained_policy, options = requested(environment, policy, own_options)
     differences = {} if trained_policy is None else option_differences(trained_policy, options)
     if differences:
         paragraph(change_text(actor, differences, "recorded"), bold=True)
 
 
 def _levels(
-    environment: str, policy: str, dataset: str, own: dict[str, Any]
+    environment: str, policy: str, dataset: str, own_options: dict[str, Any]
 ) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the id of the dataset of every level, and the options that all have.
 
@@ -105,21 +105,21 @@ def _levels(
         raise InputError("levels", "takes no policy: there is an expert for every task")
     id_prefix, _, version = dataset.rpartition("-")
     ids = {level: f"{id_prefix}/{level}-{version}" for level in DATASET_LEVELS}
-    return ids, {**expert_of(environment).options, **own}
+    return ids, {**expert_of(environment).options, **own_options}
 
 
 TABLE_COLUMNS = ("episodes", "steps", "mean return", "least", "largest", "size [MB]")
 
 
-def _row(name: str, found: Any) -> tuple[Cell, ...]:
+def _row(name: str, dataset: Any) -> tuple[Cell, ...]:
     """Return the row of the table for a dataset."""
-    returns = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
+    returns = [float(episode.rewards.sum()) for episode in dataset.iterate_episodes()]
     numbers = (sum(returns) / len(returns), min(returns), max(returns))
     return (
         name,
-        found.storage.metadata["algorithm_name"],
-        found.total_episodes,
-        found.total_steps,
+        dataset.storage.metadata["algorithm_name"],
+        dataset.total_episodes,
+        dataset.total_steps,
         *numbers,
-        float(found.storage.get_size()),
+        float(dataset.storage.get_size()),
     )

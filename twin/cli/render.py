@@ -105,19 +105,19 @@ def render(
         simulate = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
         run = simulate(platform, law, seconds)
     else:
-        platform, payload, run = _saved(trajectory, machine, configuration)
+        platform, payload, run = _saved_run(trajectory, machine, configuration)
     if is_picture:
-        written = write_picture(run, platform, out, look=look, payload=payload, time=time)
+        picture_file = write_picture(run, platform, out, look=look, payload=payload, time=time)
     else:
-        written = write_film(
+        picture_file = write_film(
             run, platform, out, look=look, payload=payload, rate=rate, speed=speed, start=start
         )
     if run.stopped:
         line(f"stopped: {run.stopped}", bold=True)
-    line(f"wrote {written} ({written.stat().st_size / 1e3:.0f} kB)")
+    line(f"wrote {picture_file} ({picture_file.stat().st_size / 1e3:.0f} kB)")
 
 
-def _saved(
+def _saved_run(
     file: Path, machine: str, configuration: str | None
 ) -> tuple[MachineModel, Occupant | None, Trajectory]:
     """Return the machine of a saved run, the person on it, and the run."""
@@ -129,8 +129,8 @@ def _saved(
         trajectory = Trajectory.load(file)
     if configuration is not None:
         return load(machine, configuration), None, trajectory
-    recorded = machine_of(trajectory, machine)
-    return recorded.platform, recorded.payload, trajectory
+    recorded_machine = machine_of(trajectory, machine)
+    return recorded_machine.platform, recorded_machine.payload, trajectory
 
 
 def _check(out: Path, width: int, height: int) -> None:

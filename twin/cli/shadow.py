@@ -135,13 +135,15 @@ def shadow(
     raise typer.Exit(int(bool(session.alarms)))
 
 
-def _window(platform: Platform, port: int | None, browser: bool, opened: ExitStack) -> ShadowWindow:
+def _window(
+    platform: Platform, port: int | None, browser: bool, exit_stack: ExitStack
+) -> ShadowWindow:
     """Open the page, and print its address."""
     from twin.page.shadow_page import ShadowWindow
 
     optional("viser")
     window = ShadowWindow(platform, port, browser=browser)
-    opened.callback(window.close)
+    exit_stack.callback(window.close)
     line(f"page: {window.url}", bold=True)
     return window
 
@@ -155,13 +157,13 @@ def _play(
 ) -> None:
     """Feed the shadow until the end, then write the log, whatever has ended it."""
     try:
-        with interruption() as requested:
-            _run(session, first, table, seconds, window, requested)
+        with interruption() as is_interrupted:
+            _run(session, first, table, seconds, window, is_interrupted)
     finally:  # before anything is printed: the terminal may be gone
-        written = session.finish()
+        log_file = session.finish()
         with suppress(OSError):
-            if written is not None:
-                line(f"wrote {written}")
+            if log_file is not None:
+                line(f"wrote {log_file}")
 
 
 def _check_targets(source: str, log: Path | None, alarms: Path | None) -> None:
@@ -184,9 +186,9 @@ def _recorder(log: Path, platform: Platform, ring: float, replace: bool) -> LogR
     from twin.basics.arrays import positive
     from twin.logs.recorder import LogRecorder
 
-    keep = positive(ring, "ring")
+    kept_time = positive(ring, "ring")
     recorder = LogRecorder(
-        log, {"machine": platform.name, "engine": "shadow"}, keep=keep, replace=replace
+        log, {"machine": platform.name, "engine": "shadow"}, keep=kept_time, replace=replace
     )
     line(f"samples go to {recorder.part} until the end")
     return recorder
@@ -202,7 +204,7 @@ def _finish(session: ShadowSession, alarms: AlarmTable) -> None:
     if session.judge_short():
         alarms.add(session.alarms[alarms_shown:])
         for alarm in session.alarms[alarms_shown:]:
-            paragraph(f"{alarm}; look at {alarm.look_at}")
+            paragraph(f"{alarm}; look at {alarm.parts_to_check}")
     alarms.add([])
     for text in [*counts(session), *refusals(session)]:
         paragraph(text)
@@ -220,20 +222,22 @@ def _first(source: Source, platform: Platform) -> Sample:
 
     check, notices = SampleCheck(platform), Notices()
 
-    def told() -> list[str]:
+    def problem_lines() -> list[str]:
         return [*refused_lines(source.counts.reasons), *refused_lines(check.refused, check.latest)]
 
     line("waiting for samples")
     while True:
         sample = source.receive(POLL_INTERVAL)
-        usable = None if sample is None else check.usable(sample)
-        if usable is not None and "coordinates" in usable.values:
-            return usable
-        if usable is not None:
-            check.refuse("samples without coordinates", f"at {usable.time:.6g} s")
+        usable_sample = None if sample is None else check.usable(sample)
+        if usable_sample is not None and "coordinates" in usable_sample.values:
+            return usable_sample
+        if usable_sample is not None:
+            check.refuse("samples without coordinates", f"at {usable_sample.time:.6g} s")
         if source.ended:
-            raise InputError("source", "; ".join(["ended before its first sample", *told()]))
-        notices.show_due(told)
+            raise InputError(
+                "source", "; ".join(["ended before its first sample", *problem_lines()])
+            )
+        notices.show_due(problem_lines)
 
 
 def _thresholds(platform: Platform, path: Path | None) -> Thresholds:
@@ -254,7 +258,7 @@ def _run(
     table: AlarmTable,
     seconds: float | None,
     window: ShadowWindow | None,
-    requested: Callable[[], bool],
+    is_interrupted: Callable[[], bool],
 ) -> None:
     """Feed the shadow until its source ends, or an end is requested; print alarms and refusals.
 
@@ -264,9 +268,9 @@ def _run(
     from rich.live import Live
 
     console, alarms_shown, next_refresh, notices = Console(), 0, 0.0, Notices()
-    session.take(first)
+    session.process(first)
     with Live(console=console, auto_refresh=False, transient=False) as live:
-        while not (session.source.ended or requested()):
+        while not (session.source.ended or is_interrupted()):
             session.receive(POLL_INTERVAL)
             if window is not None:
                 window.offer(session)
@@ -274,7 +278,7 @@ def _run(
                 new_alarms, alarms_shown = session.alarms[alarms_shown:], len(session.alarms)
                 table.add(new_alarms)
                 for alarm in new_alarms if not console.is_terminal else ():
-                    paragraph(f"{alarm}; look at {alarm.look_at}")
+                    paragraph(f"{alarm}; look at {alarm.parts_to_check}")
             if console.is_terminal and clock.monotonic() >= next_refresh:
                 live.update(live_table(session), refresh=True)
                 next_refresh = clock.monotonic() + REFRESH_INTERVAL

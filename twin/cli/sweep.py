@@ -14,7 +14,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
 from twin.cli.options import argument, option
-from twin.cli.values import check_files, settings_from, write_json
+from twin.cli.values import ANY_ENDING, check_files, settings_from, write_json
 from twin.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def sweep(
     from twin.sweep import run_sweep
     from twin.sweep.folder import DONE_STATUS, STOPPED_STATUS
 
-    check_files(json=(json, ""))
+    check_files(json=(json, ANY_ENDING))
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
     changes |= {"engines": engine, "configurations": configuration, "samples": samples}
     changes = {name: value for name, value in changes.items() if value}
@@ -227,12 +227,14 @@ def _print_means(sweep: Sweep, rows: list[dict[str, Any]]) -> None:
     }
     table_rows = []
     for key, members in [*groups.items()][:MAX_ROWS]:
-        whole = [row for row in members if row["status"] == DONE_STATUS]
+        finished_rows = [row for row in members if row["status"] == DONE_STATUS]
         means = [
-            factor * sum(row[name] for row in whole) / len(whole) if whole else "-"
+            factor * sum(row[name] for row in finished_rows) / len(finished_rows)
+            if finished_rows
+            else "-"
             for factor, name in measures.values()
         ]
-        table_rows.append((*key, len(members), len(whole), *means))
+        table_rows.append((*key, len(members), len(finished_rows), *means))
     parameters = (f"{path} [SI]" for path in sweep.parameters)
     title = f"{sweep.machine}, {sweep.motion.name}: means over seeds of whole runs"
     table((*names, *parameters, "runs", "whole", *measures), table_rows, title)

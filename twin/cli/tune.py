@@ -108,12 +108,14 @@ def tune(
     bounds = {"rise_time": rise_time, "settling_time": settling_time, "overshoot": overshoot}
     if carried and loop == "position":
         raise InputError("carried", "is for the velocity loop")
-    step: dict[str, Any] = _given({"size": size, "carried": carried or None})
+    step: dict[str, Any] = _given_options({"size": size, "carried": carried or None})
     study_type: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
     study = study_type(engine=engine, fidelity=fidelity, **step)
-    specification = changed(study.specification, **_given(bounds))
+    specification = changed(study.specification, **_given_options(bounds))
     with _iterations(f"tuning the {loop} loop of {platform.name}") as watch:
-        tuning = study.tune(platform, specification=specification, watch=watch, **_given(search))
+        tuning = study.tune(
+            platform, specification=specification, watch=watch, **_given_options(search)
+        )
     _print(tuning)
     snippet = control_snippet(platform, tuning)
     line(snippet.rstrip())
@@ -143,7 +145,7 @@ def _iterations(title: str) -> Iterator[Callable[[Trial], None]]:
         yield watch
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def _given_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 

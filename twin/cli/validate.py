@@ -55,10 +55,10 @@ def validate(
                 verdicts = f"{statement['agreement']}, on record is {statement['recorded']}"
                 line(f"fail: {label}: {statement['source']}: {verdicts}")
     counts = content["counts"]
-    judged = counts["measures"]["pass"] + counts["measures"]["fail"]
+    judged_count = counts["measures"]["pass"] + counts["measures"]["fail"]
     line(
         f"{content['verdict']}: {counts['cases'] - counts['failed_cases']} of {counts['cases']} "
-        f"cases, {counts['measures']['pass']} of {judged} judged measures, "
+        f"cases, {counts['measures']['pass']} of {judged_count} judged measures, "
         f"{content['seconds']:.1f} s",
         bold=True,
     )

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 HOLDING_FORCES = "hold"
 """Value of --force that stands for the forces that hold a machine at its initial pose."""
 
+ANY_ENDING = ""
+"""Stands for any ending of a file name."""
+
 PAGE_ENDING = ".html"
 """Ending of the file names of pages."""
 
@@ -64,7 +67,7 @@ def check_files(
     Args:
         reads: arguments that name files which the command reads, or other things.
         replace: whether files that exist may be replaced.
-        files: option -> file, None for none, and the endings of its name, empty for any.
+        files: option -> file (None without the option) and allowed endings of its name.
 
     Raises:
         InputError: wrong ending, a folder, a file in a folder that does not exist, one that exists
@@ -235,12 +238,12 @@ def quantity(text: Any, field: str, *units: str) -> Measured:
     number, problem = _number(text), f"must be a plain number, not {brief(text)}"
     for unit in units if number is not None else UNITS.keys() & units:
         try:
-            measured = Measured(to_si(text if number is None else number, unit))
+            value_in_si = Measured(to_si(text if number is None else number, unit))
         except ValueError as error:
             problem = str(error)
             continue
-        measured.unit = "" if number is not None else unit
-        return measured
+        value_in_si.unit = "" if number is not None else unit
+        return value_in_si
     if len(units) > 1 and number is None:
         unit_list = ", ".join(", ".join([*UNITS[unit]][:MAX_UNITS_SHOWN]) for unit in units)
         problem = f"{brief(text)} is no number with one of the units {unit_list}"

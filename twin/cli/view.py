@@ -91,22 +91,22 @@ def view(
         InputError: options that cannot be used together, or an invalid value.
     """
     settings: dict[str, Any] = {"engine": engine, "controller": controller, "comparison": compare}
-    requested = {name: value for name, value in settings.items() if value is not None}
-    requested |= {"limits": False} if no_limits else {}
-    _check(context, requested)
+    given_settings = {name: value for name, value in settings.items() if value is not None}
+    given_settings |= {"limits": False} if no_limits else {}
+    _check(context, given_settings)
     if not desktop:
         optional("viser")
     if replay is not None:
         source, make_page = _replay(machine, configuration, replay)
     elif env is not None:
-        source, make_page = _environment(env, policy, machine, configuration, requested)
+        source, make_page = _environment(env, policy, machine, configuration, given_settings)
     else:
         from twin.page.machine_page import machine_page
         from twin.simulation.live.machine_session import MachineSession
 
         assert machine is not None
         with renamed_fields(comparison="compare"):
-            source = live = MachineSession(machine, configuration=configuration, **requested)
+            source = live = MachineSession(machine, configuration=configuration, **given_settings)
         make_page = partial(machine_page, session=live, upload_limit=upload_limit)
     try:
         if motion is not None:
@@ -124,15 +124,17 @@ def view(
         source.close()
 
 
-def _check(context: typer.Context, given: dict[str, Any]) -> None:
-    """Refuse options that cannot be used together; `given` are those of a live machine."""
-    named = ("machine", "replay", "env", "policy", "motion")
-    machine, replay, environment, policy, motion = (context.params[name] for name in named)
+def _check(context: typer.Context, options: dict[str, Any]) -> None:
+    """Refuse options that cannot be used together; `options` are those of a live machine."""
+    exclusive_options = ("machine", "replay", "env", "policy", "motion")
+    machine, replay, environment, policy, motion = (
+        context.params[name] for name in exclusive_options
+    )
     if replay is not None and environment is not None:
         raise InputError("replay", "cannot be shown together with --env; give one of them")
-    if replay is not None and given:
+    if replay is not None and options:
         raise InputError("replay", "has its engine and controller; leave these options out")
-    if environment is not None and not given.keys() <= {"engine", "limits"}:
+    if environment is not None and not options.keys() <= {"engine", "limits"}:
         raise InputError("env", "has no controller and no second engine to choose; leave them out")
     if environment is None and policy is not None:
         raise InputError("policy", "is of an environment; give --env ID, too")
@@ -190,14 +192,14 @@ def _environment(
 
 
 def serve(
-    make: Callable[[Any], Page], title: str, host: str, port: int | None, *, browser: bool
+    make_page: Callable[[Any], Page], title: str, host: str, port: int | None, *, browser: bool
 ) -> None:
     """Serve a page until it is interrupted."""
     from twin.page.server.page_server import PageServer
 
     with PageServer(host, port, title=title) as server:
-        page = make(server.viser)
-        with interruption() as requested:
+        page = make_page(server.viser)
+        with interruption() as is_interrupted:
             try:
                 page.runner.start()
                 line(f"{page.label()}: {server.url}", bold=True)
@@ -206,7 +208,7 @@ def serve(
                 is_opened = browser and server.show()
                 state_text = "opened in the browser" if is_opened else "open this address"
                 line(f"{state_text}; Ctrl-C ends it")
-                while not requested():
+                while not is_interrupted():
                     time.sleep(POLL_INTERVAL)
             finally:
                 if not page.close(patience=STOP_TIMEOUT):

@@ -20,7 +20,7 @@ from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
 CORRECTION_LAG_FACTOR = 10.0
-"""Engineering choice: time constant of the encoder correction over the lag of the drives."""
+"""Engineering choice: time constant of the encoder correction relative to the lag of the drives."""
 
 INTERNAL_FORCE_DROOP = 0.01
 """Engineering choice: yielding speed of a leg per internal force, times the gain of its velocity
@@ -68,11 +68,11 @@ class PositionCommands:
         return np.asarray(setpoint + self.lag * rates + self._offset)
 
 
-def _lag(how: Positioning) -> float:
+def _lag(positioning: Positioning) -> float:
     """Return the time [s] from a position to the motion that follows it, without the delay."""
-    if how.stepper:
-        return 1.0 / how.update_rate
-    return how.span / how.top_speed + 0.5 / how.update_rate
+    if positioning.stepper:
+        return 1.0 / positioning.update_rate
+    return positioning.span / positioning.top_speed + 0.5 / positioning.update_rate
 
 
 def takes_positions(platform: MachineModel) -> bool:
@@ -275,16 +275,16 @@ class Cascade(Controller):
             if machine_gains is None
             else (machine_gains.feedforward_start, machine_gains.feedforward_rise)
         )
-        self.position_gain = _given(position_gain, gain, "position_gain")
-        self.position_integral = _given(position_integral, integral, "position_integral")
-        self._begin = _given(feedforward_start, default_start, "feedforward_start")
-        self._rise = _given(feedforward_rise, default_rise, "feedforward_rise")
+        self.position_gain = _value_or_default(position_gain, gain, "position_gain")
+        self.position_integral = _value_or_default(position_integral, integral, "position_integral")
+        self._begin = _value_or_default(feedforward_start, default_start, "feedforward_start")
+        self._rise = _value_or_default(feedforward_rise, default_rise, "feedforward_rise")
         self._loop = PositionLoop(platform, self.period, self.position_gain, self.position_integral)
         positioned = takes_positions(platform)
         self._positions = PositionCommands(platform, self.period) if positioned else None
         self._balances_loads = needs_load_sharing(platform) and not positioned
         self._prepare(self.reference)
-        self._held = self._stretching[0]
+        self._initial_spring_force = self._stretching[0]
 
     def _prepare(self, reference: Reference) -> None:
         self._stretching = spring_forces(self.platform, reference.coordinates)
@@ -304,7 +304,7 @@ class Cascade(Controller):
             self._feedforward_fraction(self.first * self.period) * self.reference.rates[row_index]
         )
         # What stretches the springs at the start is in the integrals of the velocity loops.
-        self._held = self._stretching[row_index]
+        self._initial_spring_force = self._stretching[row_index]
         self._start_loop(row_index, error, measurement.rates, feedforward)
 
     def update(self, step: int, measurement: Measurement) -> Command:
@@ -318,7 +318,9 @@ class Cascade(Controller):
         fraction = self._feedforward_fraction(step * self.period)
         command = self._loop_speeds(row_index, setpoint, rates, measurement, fraction)
         self.limited = self._loop.limited
-        return Command(command, feedforward=self._stretching[row_index] - self._held)
+        return Command(
+            command, feedforward=self._stretching[row_index] - self._initial_spring_force
+        )
 
     def _start_loop(
         self, row: int, error: FloatArray, rates: FloatArray, feedforward: FloatArray
@@ -351,5 +353,5 @@ class Cascade(Controller):
         return progress * progress * (3.0 - 2.0 * progress)
 
 
-def _given(value: Any, default: float, field: str) -> float:
+def _value_or_default(value: Any, default: float, field: str) -> float:
     return default if value is None else not_negative(value, field)

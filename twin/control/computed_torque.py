@@ -114,15 +114,17 @@ def feedforward_table(
         if preview
         else (0.0, 0.0)
     )
-    forces = ahead(legs + drives.inertia * motor_accelerations, force_lead / reference.period)
+    forces = advanced(legs + drives.inertia * motor_accelerations, force_lead / reference.period)
     if friction:
-        forces = forces + drives.friction_force(ahead(motor_rates, force_lead / reference.period))
+        forces = forces + drives.friction_force(
+            advanced(motor_rates, force_lead / reference.period)
+        )
     return FeedforwardTable(
         *(
             read_only(values)
             for values in (
                 reference.coordinates[last_reachable] + drives.wound_up(legs),
-                ahead(motor_rates, rate_lead / reference.period),
+                advanced(motor_rates, rate_lead / reference.period),
                 forces,
                 legs,
             )
@@ -135,7 +137,7 @@ def _slope(rows: FloatArray, period: float) -> FloatArray:
     return np.gradient(rows, period, axis=0) if len(rows) > 1 else np.zeros_like(rows)
 
 
-def ahead(rows: FloatArray, lead: float) -> FloatArray:
+def advanced(rows: FloatArray, lead: float) -> FloatArray:
     """Return rows `(k, m)` as they will be `lead` rows later; after the end the last one holds.
 
     Values between rows are those of the cubic through four neighbours (Catmull and Rom). Half a
@@ -175,11 +177,11 @@ def task_reference(
     """Return the reference as it will be `lead` [s] later, with the drives' friction or zeros."""
     lead_rows = lead / reference.period
     pose, twist, acceleration = (
-        ahead(values, lead_rows)
+        advanced(values, lead_rows)
         for values in (reference.pose, reference.twist, reference.acceleration)
     )
     pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
-    rates = np.nan_to_num(ahead(reference.rates, lead_rows))
+    rates = np.nan_to_num(advanced(reference.rates, lead_rows))
     loss = drives.friction_force(rates) if friction else np.zeros_like(rates)
     return TaskReference(*(read_only(values) for values in (pose, twist, acceleration, loss)))
 
@@ -297,30 +299,30 @@ class Prediction:
         durations = [remainder, *[period] * whole_periods, 0.5 * period]
         self._reading_age = 0.5 * period if enabled and drives.resolution.any() else 0.0
         self._spans = np.array(durations) if enabled else np.zeros(0)
-        self._kept = np.zeros((whole_periods + 1, 6))
+        self._past_accelerations = np.zeros((whole_periods + 1, 6))
         self._pending = np.zeros((len(self._spans), 6))
 
     def start(self) -> None:
         """Start at rest, with no commanded acceleration still to act."""
-        self._kept[:] = 0.0
+        self._past_accelerations[:] = 0.0
 
     def keep(self, acceleration: FloatArray) -> None:
         """Append this period's commanded acceleration `(6,)`, base axes, without integral part."""
-        self._kept[:-1] = self._kept[1:]
-        self._kept[-1] = acceleration
+        self._past_accelerations[:-1] = self._past_accelerations[1:]
+        self._past_accelerations[-1] = acceleration
 
     def caught_up(self) -> FloatArray:
         """Return the change `(6,)` of the twist from the middle of the rate readings until now.
 
         Rates of encoders are differences over the past period.
         """
-        return np.asarray(self._reading_age * self._kept[0])
+        return np.asarray(self._reading_age * self._past_accelerations[0])
 
     def pending(self) -> tuple[FloatArray, FloatArray]:
         """Return durations `(d,)` [s] and accelerations `(d, 6)` still to act, the next first."""
         if len(self._pending):
-            self._pending[:-1] = self._kept
-            self._pending[-1] = self._kept[-1]
+            self._pending[:-1] = self._past_accelerations
+            self._pending[-1] = self._past_accelerations[-1]
         return self._spans, self._pending
 
 
@@ -413,7 +415,7 @@ class ComputedTorque(Controller):
         legs = controller_model.constants.legs
         self._find_work = kinematics.make_work(n, 6 - controller_model.dof)
         self._work = interpreted(make_work)(legs)
-        self._state, self._ahead = np.zeros(13), np.zeros(13)
+        self._state, self._predicted_state = np.zeros(13), np.zeros(13)
         self._integral, self._error, self._acceleration = (np.zeros(6) for _ in range(3))
         self._offset, self._legs, self._turning = (np.zeros(n) for _ in range(3))
         self._machine = RigidMachine(
@@ -433,7 +435,7 @@ class ComputedTorque(Controller):
             self.reference.pose[self.reference.row(self.first)],
         )
         self._prediction.start()
-        self._cut = False
+        self._was_limited = False
         self._integral[:] = 0.0
         self._legs[:] = measurement.forces
         zero_twist = np.zeros(6)
@@ -455,9 +457,9 @@ class ComputedTorque(Controller):
             task_state(legs, coordinates, measurement.rates, self._state, self._find_work)
         )
         self._state[7:] += self._prediction.caught_up()
-        predict(self._state, *self._prediction.pending(), self._ahead)
+        predict(self._state, *self._prediction.pending(), self._predicted_state)
         corrected_acceleration(
-            self._ahead,
+            self._predicted_state,
             *self._setpoint(step),
             self._gains,
             self._integral,
@@ -469,7 +471,7 @@ class ComputedTorque(Controller):
         self._raise_on_failure(
             required_forces(
                 self._machine,
-                self._ahead,
+                self._predicted_state,
                 self._acceleration,
                 self._legs,
                 self._turning,
@@ -481,8 +483,8 @@ class ComputedTorque(Controller):
         force = self._legs + self._turning + friction + fade_factor * self._offset
         limit = self._drives.largest
         limited_force = np.minimum(np.maximum(force, -limit), limit)
-        self._cut = bool((limited_force != force).any())
-        if self.integral_share and not self._cut:
+        self._was_limited = bool((limited_force != force).any())
+        if self.integral_share and not self._was_limited:
             rate = self.integral_share * self.bandwidth**3 * self.period
             self._integral += rate * self._error
         return Command(limited_force, "force")

@@ -27,7 +27,7 @@ from twin.kernels.kinematics import inverse_kinematics_batch
 from twin.model.integrate import static_deflection
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
-from twin.motion.recording import followed
+from twin.motion.recording import constrained_motion
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import COMMAND_MODES, Command, Measurement
 
@@ -114,7 +114,7 @@ def sample_reference(
     n_rows = int(np.ceil(total_time / sample_time - 1e-9)) + 1
     time = np.asarray(np.arange(n_rows) * sample_time, dtype=np.float64)
     motion_time = np.minimum(time, motion.duration)
-    pose, twist, acceleration = followed(platform, motion, motion_time)
+    pose, twist, acceleration = constrained_motion(platform, motion, motion_time)
     after_end = time > motion.duration * (1.0 + 1e-12)
     after_end[-1] = True  # it holds for ever
     twist, acceleration = (
@@ -150,7 +150,7 @@ def reference_of(
     within_stroke = (coordinates >= lower_limits - tolerance) & (
         coordinates <= upper_limits + tolerance
     )
-    coordinates = _held(coordinates, solvable, platform.home_coordinates)
+    coordinates = _hold_last(coordinates, solvable, platform.home_coordinates)
     rates, accelerations = (np.zeros_like(coordinates) for _ in range(2))
     if solvable.any():
         motion = (values[solvable] for values in (poses, twist, acceleration))
@@ -179,29 +179,33 @@ def _leave_out_springs(
     motion: tuple[FloatArray, FloatArray, FloatArray],
     period: float,
     along: tuple[FloatArray, FloatArray, FloatArray],
-    good: Any,
+    is_reachable: Any,
 ) -> None:
     """Subtract the quasi-static deflection of series springs from an actuator motion, in place.
 
     The reference takes the springs without oscillation; the plant adds their dynamics. Rows that
-    are not `good` (out of reach) take the deflection of the last good row before them.
+    are not `is_reachable` (out of reach) take the deflection of the last good row before them.
     """
     k = platform.n_deflections
-    yields: FloatArray = np.zeros((len(good), k))
-    if good.any():
-        yields[good] = static_deflection(platform, *(values[good] for values in motion))[:, :k]
-    yields = _held(yields, good, np.zeros(k))
+    deflections: FloatArray = np.zeros((len(is_reachable), k))
+    if is_reachable.any():
+        deflections[is_reachable] = static_deflection(
+            platform, *(values[is_reachable] for values in motion)
+        )[:, :k]
+    deflections = _hold_last(deflections, is_reachable, np.zeros(k))
     for values in along:
-        values -= yields
-        yields = np.gradient(yields, period, axis=0) if len(yields) > 1 else 0.0 * yields
+        values -= deflections
+        deflections = (
+            np.gradient(deflections, period, axis=0) if len(deflections) > 1 else 0.0 * deflections
+        )
     if not (motion[1][-1].any() or motion[2][-1].any()):
         # Differences give no rate for springs that have just come to rest.
         along[1][-1] = along[2][-1] = 0.0
 
 
-def _held(values: FloatArray, good: Any, first: FloatArray) -> FloatArray:
-    """Return rows `(k, n)`, those that are not `good` replaced by the last good one before."""
-    last_reachable = np.maximum.accumulate(np.where(good, np.arange(len(good)), -1))
+def _hold_last(values: FloatArray, is_reachable: Any, first: FloatArray) -> FloatArray:
+    """Return rows `(k, n)` in which the last reachable row replaces unreachable ones after it."""
+    last_reachable = np.maximum.accumulate(np.where(is_reachable, np.arange(len(is_reachable)), -1))
     return np.where((last_reachable >= 0)[:, None], values[last_reachable], first)
 
 
@@ -268,7 +272,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Start supervision with the counters of dropouts and saturation at zero."""
-        self._silent = self._limited = 0
+        self._silent_samples = self._limited_commands = 0
 
     def redirect(self, reference: Reference) -> None:
         """Watch the loop along another reference from now on; the counters keep their values."""
@@ -277,11 +281,11 @@ class Supervisor:
     def check_measurement(self, step: int, measurement: Measurement) -> str:
         """Return why the machine has to stop in control period `step`; empty where it may go on."""
         if not measurement.valid:
-            self._silent += 1
-            if self._silent * self._period > self._patience:
+            self._silent_samples += 1
+            if self._silent_samples * self._period > self._patience:
                 return f"sensor dropout: no reading for {1e3 * self._patience:g} ms"
             return ""
-        self._silent = 0
+        self._silent_samples = 0
         row_index = self._reference.row(step)
         if self._reference.reachable[row_index] == 0.0:
             return self._unreachable(row_index)
@@ -316,8 +320,8 @@ class Supervisor:
         if command.mode == "velocity":
             limited = limited or any_reaches(command.values, self.speed)
         # Passing through zero between two limits is no rest: it only counts back.
-        self._limited = max(0, self._limited + (1 if limited else -1))
-        if self._limited * self._period > self.saturation:
+        self._limited_commands = max(0, self._limited_commands + (1 if limited else -1))
+        if self._limited_commands * self._period > self.saturation:
             return f"saturated command: actuators are at their limits for {self.saturation:g} s"
         return ""
 
@@ -436,7 +440,7 @@ class Controller(ABC):
         """
         if not isinstance(reference, Reference):
             raise InputError("reference", f"must be a Reference, not {brief(reference)}")
-        self._prepare(_usable(self.platform, reference, self.period, "reference"))
+        self._prepare(_checked_reference(self.platform, reference, self.period, "reference"))
 
     def _prepare(self, reference: Reference) -> None:
         """Store a reference and everything that the controller derives from it.
@@ -460,10 +464,12 @@ def _reference(platform: MachineModel, motion: Any, period: float) -> Reference:
         return still_reference(platform, platform.home, period)
     if not isinstance(motion, Reference):
         return sample_reference(platform, motion, period)
-    return _usable(platform, motion, period, "motion")
+    return _checked_reference(platform, motion, period, "motion")
 
 
-def _usable(platform: MachineModel, reference: Reference, period: float, field: str) -> Reference:
+def _checked_reference(
+    platform: MachineModel, reference: Reference, period: float, field: str
+) -> Reference:
     """Return a checked reference; `field` is the argument's name in error messages."""
     n_rows, n = len(reference.time), platform.n_actuators
     shapes = [(n_rows, *row_shape) for row_shape in ((), (7,), (6,), (6,), (n,), (n,), (n,), ())]

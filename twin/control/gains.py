@@ -24,13 +24,14 @@ from twin.plant.drives import equivalent_inertia, mobility
 from twin.rotations import displaced
 
 DISPLACEMENT_STEP = 1e-4
-"""Displacement of the platform for central differences, over its characteristic length."""
+"""Displacement of the platform for central differences, relative to its characteristic length."""
 
 FRICTION_SMOOTHING_SPEED = 5e-4
 """Speed over which modelled friction changes its sign, in strokes per second."""
 
 BACKLASH_SMOOTHING_FORCE = 0.1
-"""Force over which the backlash of a model changes its side, over the largest holding force."""
+"""Force within which a model's backlash changes its side, relative to the largest holding force.
+"""
 
 MIN_LAG = 0.7e-3
 """[s] Engineering choice: smallest loop lag. With the mass that the thesis' machine moves without
@@ -48,7 +49,7 @@ LOOP_SEPARATION = 4.0
 loop."""
 
 POSITION_LAG_FACTOR = 20.0
-"""Engineering choice: time constant of the position loop over the sum of the lags, at least."""
+"""Engineering choice: smallest time constant of the position loop, relative to the sum of lags."""
 
 RELATIVE_FREQUENCIES = np.geomspace(0.05, 100.0, 4000)
 """Frequencies at which the loops are examined, in units of 1 / lag."""
@@ -79,7 +80,9 @@ def falling_stiffness(platform: MachineModel) -> float:
     coordinates = platform.inverse_kinematics(poses)
     if deflection is not None:
         coordinates = coordinates - deflection[:, :k]
-    coordinate_changes, force_changes = (ends[:6] - ends[6:] for ends in (coordinates, forces))
+    coordinate_changes, force_changes = (
+        end_values[:6] - end_values[6:] for end_values in (coordinates, forces)
+    )
     stiffness = np.linalg.pinv(coordinate_changes, rcond=1e-6) @ force_changes
     return max(0.0, -float(np.linalg.eigvalsh(0.5 * (stiffness + stiffness.T))[0]))
 
@@ -326,10 +329,10 @@ def _speed_per_effort(platform: MachineModel, step: float) -> float:
     load_masses = _loads(platform)[:, None]
     time, largest_speed = np.linspace(0.0, step, 65), 0.0
     for motor, stiffness, damping in couplings:
-        reduced = motor * load_masses / (motor + load_masses)
-        decay = 0.5 * damping / reduced
+        reduced_mass = motor * load_masses / (motor + load_masses)
+        decay = 0.5 * damping / reduced_mass
         # The small offset avoids a division by zero at critical damping.
-        root = np.sqrt(decay**2 - stiffness / reduced + 0j) + 1e-9 / step
+        root = np.sqrt(decay**2 - stiffness / reduced_mass + 0j) + 1e-9 / step
         oscillation = (np.exp((root - decay) * time) - np.exp(-(root + decay) * time)) / (
             2.0 * root
         )

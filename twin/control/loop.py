@@ -71,12 +71,12 @@ class Records:
     def __init__(self, keep: int | None) -> None:
         """Start without rows; `keep` is the largest number of stored rows, None for all."""
         self._rows: deque[dict[str, Any]] = deque(maxlen=keep)
-        self._noted: dict[str, FloatArray] | None = None
-        self._changed = False
+        self._noted_signals: dict[str, FloatArray] | None = None
+        self._has_changed = False
 
     def change(self) -> None:
         """Change the controller; the records restart if the new one has other signals."""
-        self._changed = True
+        self._has_changed = True
 
     def note(self, signals: Mapping[str, Any]) -> str:
         """Keep the signals of the controller; return the reason for a stop, or an empty text.
@@ -84,13 +84,13 @@ class Records:
         Raises:
             InputError: names that change from period to period, or that the loop itself uses.
         """
-        if self._noted is not None and signals.keys() != self._noted.keys():
-            if not self._changed:
+        if self._noted_signals is not None and signals.keys() != self._noted_signals.keys():
+            if not self._has_changed:
                 raise InputError(
                     "signals", "of a controller must have the same names in every period"
                 )
             self._rows.clear()
-        self._changed = False
+        self._has_changed = False
         checked_signals = {}
         for name, value in signals.items():
             if name in RESERVED_SIGNALS:
@@ -100,19 +100,19 @@ class Records:
             checked_signals[name] = np.array(value, dtype=float)
             if not np.isfinite(checked_signals[name]).all():
                 return f"the controller's {name} is not finite"
-        self._noted = checked_signals
+        self._noted_signals = checked_signals
         return ""
 
-    def add(self, own: Mapping[str, Any], read: Callable[[], Mapping[str, Any]]) -> None:
-        """Append a row: the loop's `own` signals, and the controller's from the last `note`.
+    def add(self, signals: Mapping[str, Any], read: Callable[[], Mapping[str, Any]]) -> None:
+        """Append a row: the loop's `signals` signals, and the controller's from the last `note`.
 
         Without noted signals, after a stop in the first period, those that `read` returns.
         """
-        if self._noted is None:
-            self._noted = {
+        if self._noted_signals is None:
+            self._noted_signals = {
                 name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in read().items()
             }
-        self._rows.append({**own, **self._noted})
+        self._rows.append({**signals, **self._noted_signals})
 
     def signals(self) -> dict[str, FloatArray]:
         """Return the values of each signal over all rows, by its name."""
@@ -145,22 +145,22 @@ class SafeStop:
         self._still = STANDSTILL_SPEED * stroke
         self._unseen = takes_positions(platform) and not has_encoders(platform)
         self._period = period
-        self._from: FloatArray = np.zeros(platform.n_actuators)
+        self._start_rates: FloatArray = np.zeros(platform.n_actuators)
         self._begin = 0
 
     def begin(self, step: int, measurement: Measurement) -> None:
         """Start to stop in control period `step` from the last measurement."""
         rates = np.nan_to_num(measurement.rates, nan=0.0, posinf=0.0, neginf=0.0)
-        self._from, self._begin = np.clip(rates, -self._fastest, self._fastest), step
+        self._start_rates, self._begin = np.clip(rates, -self._fastest, self._fastest), step
 
     def command(self, step: int) -> Command:
         """Return the command of control period `step`."""
         elapsed = (step - self._begin) * self._period
         fraction = max(0.0, 1.0 - elapsed / RAMP_TIME)
         braking = elapsed >= RAMP_TIME + SETTLING_TIME
-        return Command(fraction * self._from, brakes=self._brakes if braking else None)
+        return Command(fraction * self._start_rates, brakes=self._brakes if braking else None)
 
-    def done(self, step: int, measurement: Measurement) -> bool:
+    def is_done(self, step: int, measurement: Measurement) -> bool:
         """Return whether the machine is at rest, braked where it can be."""
         waiting_time = (step - self._begin) * self._period - self.duration
         if waiting_time < 0.0:
@@ -196,18 +196,18 @@ class Handover:
         self._efforts = efforts
         self._offset: FloatArray | None = None
 
-    def over(self, step: int) -> bool:
+    def is_over(self, step: int) -> bool:
         """Return whether the handover has ended in control period `step`."""
         return self._elapsed(step) >= FADE_TIME
 
-    def shown(self, step: int, measurement: Measurement) -> Measurement:
+    def shifted_measurement(self, step: int, measurement: Measurement) -> Measurement:
         """Return the shifted measurement that the new controller receives in period `step`."""
         shift, rate = self._shift(self._elapsed(step))
         return measurement._replace(
             coordinates=measurement.coordinates + shift, rates=measurement.rates + rate
         )
 
-    def corrected(self, step: int, command: Command) -> Command:
+    def corrected_command(self, step: int, command: Command) -> Command:
         """Return the command for the drives, corrected for the shift of the measurement."""
         elapsed = self._elapsed(step)
         if command.mode == "velocity":
@@ -269,7 +269,7 @@ class ClosedLoop:
         self.plant = Plant(platform) if plant is None else plant
         if not isinstance(self.plant, Plant) or self.plant.platform.hash != platform.hash:
             raise InputError("plant", "must be a Plant of this machine")
-        self._supervisor, self._keep = supervisor, keep
+        self._supervisor, self._max_rows = supervisor, keep
         self._running = False
         self._nothing = np.zeros(platform.n_actuators)
         self.stopped = ""
@@ -289,7 +289,7 @@ class ClosedLoop:
         self._watch.start()
         self._stop = SafeStop(self.platform, period)
         self._unstable = unstable_velocity_loop(self.platform, self.controller.loop_gains, timestep)
-        self._records = Records(self._keep)
+        self._records = Records(self._max_rows)
         self._fresh = self._running = True
         self._taking_over = False
         self._handover: Handover | None = None
@@ -391,7 +391,9 @@ class ClosedLoop:
         if not self.stopped:
             reason = self._unstable if step == 0 else ""
             reason = reason or self._watch.check_measurement(step, measurement)
-            command = Command(measurement.rates) if reason else self._ask(step, measurement)
+            command = (
+                Command(measurement.rates) if reason else self._ask_controller(step, measurement)
+            )
             reason = reason or self.stopped
             if not reason:
                 below_command = self.controller.limited or bool(np.count_nonzero(limited))
@@ -401,7 +403,7 @@ class ClosedLoop:
                 self._halt(reason, step, state, measurement)
         if self.stopped:
             command = self._stop.command(step)
-            self.finished = self._stop.done(step, measurement)
+            self.finished = self._stop.is_done(step, measurement)
         self.plant.command(command)
         self._record(step, state, measurement, command, limited)
 
@@ -412,16 +414,18 @@ class ClosedLoop:
         self._stop.begin(step, measurement)
         self.plant.set_gains(self._stop.gains)
 
-    def _ask(self, step: int, measurement: Measurement) -> Command:
+    def _ask_controller(self, step: int, measurement: Measurement) -> Command:
         """Return the controller's command; where it fails, the reason is put into `stopped`."""
         controller, handover = self.controller, self._handover
         if self._taking_over:
             self._taking_over = False
             handover = Handover(controller.reference, step, measurement, self.plant.efforts)
-        elif handover is not None and handover.over(step):
+        elif handover is not None and handover.is_over(step):
             handover = None
         self._handover = handover
-        shown_measurement = measurement if handover is None else handover.shown(step, measurement)
+        shown_measurement = (
+            measurement if handover is None else handover.shifted_measurement(step, measurement)
+        )
         try:
             if self._fresh:
                 self._fresh, controller.first = False, step
@@ -431,7 +435,7 @@ class ClosedLoop:
             self.stopped = str(error)
             return Command(np.zeros(self.platform.n_actuators))
         command = _checked(update, self.platform.n_actuators)
-        return command if handover is None else handover.corrected(step, command)
+        return command if handover is None else handover.corrected_command(step, command)
 
     def _record(
         self,
@@ -488,15 +492,15 @@ def _checked(command: Any, n: int) -> Command:
         )
     command, mode, feedforward, brakes = command
     return Command(
-        _own(command, n),
+        _copied_row(command, n),
         mode,
-        None if feedforward is None else _own(feedforward, n),
-        None if brakes is None else _own(brakes, n),
+        None if feedforward is None else _copied_row(feedforward, n),
+        None if brakes is None else _copied_row(brakes, n),
     )
 
 
-def _own(value: Any, n: int) -> FloatArray:
-    copied = np.array(value, dtype=float)
-    if copied.shape != (n,):
-        raise InputError("controller", f"a command's arrays have shape ({n},), not {copied.shape}")
-    return copied
+def _copied_row(value: Any, n: int) -> FloatArray:
+    row = np.array(value, dtype=float)
+    if row.shape != (n,):
+        raise InputError("controller", f"a command's arrays have shape ({n},), not {row.shape}")
+    return row

@@ -44,7 +44,7 @@ RETURN_BANDWIDTH = 20.0
 limits it."""
 
 SPEED_WEIGHT = 0.5
-"""Engineering choice: weight of the twist over that of the pose, times bandwidth squared."""
+"""Engineering choice: weight of the twist relative to that of the pose, times bandwidth squared."""
 
 FEEDBACK_MARGIN = 0.02
 """Engineering choice: fraction of force and speed limits reserved for the tracking loop."""
@@ -115,7 +115,7 @@ class Objective(NamedTuple):
 def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective:
     """Return the objective of plans with a node every `span` [s].
 
-    A deviation costs its displacement at the platform's joints, over their radius, squared. The
+    A deviation costs its squared displacement at the joints, relative to their radius. The
     twist costs `SPEED_WEIGHT` / w^2 and the acceleration 1 / w^4 of that, w being
     `RETURN_BANDWIDTH`. Every axis by itself is then the same double integrator, whose Riccati
     equation gives feedback and terminal cost.
@@ -250,7 +250,7 @@ class Ilqr(ComputedTorque):
         self._point = np.zeros(19)
         self._path = self._coming = np.zeros((self.spans + 1, 12))
         n_spans, n = self.spans, self.model.n_actuators
-        self._none = Correction(np.zeros((n_spans, n)), np.zeros((n_spans, n, 12)))
+        self._no_correction = Correction(np.zeros((n_spans, n)), np.zeros((n_spans, n, 12)))
         self._width = slope_width()
         self._last: tuple[Plan, FloatArray, FloatArray] | None = None
         self._damping = 0.0
@@ -262,7 +262,9 @@ class Ilqr(ComputedTorque):
         self._last, self._damping = None, 0.0
         home_states = np.hstack([self.model.home, np.zeros(6)])[None].repeat(2, axis=0)
         # The loop shall not have to wait for kernels when it first needs them.
-        self._slopes_of(self._empty()._replace(y=home_states, forces=self._none.forces[:1]))
+        self._slopes_of(
+            self._empty()._replace(y=home_states, forces=self._no_correction.forces[:1])
+        )
 
     def _setpoint(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return pose, twist and acceleration of the reference, with the plan's deviation."""
@@ -277,9 +279,9 @@ class Ilqr(ComputedTorque):
         """Adopt the plan that was made one plan period ago, and compute the next one."""
         self._path = self._coming
         initial_deviation = self._path[1].copy()
-        if self._cut:
+        if self._was_limited:
             pose, twist, _ = super()._setpoint(step)
-            deviation_of(pose, twist, self._ahead, initial_deviation)
+            deviation_of(pose, twist, self._predicted_state, initial_deviation)
         path = self.plan_from(step, initial_deviation)
         if path is None:
             path = np.vstack([self._path[1:], self._path[-1:]])
@@ -344,7 +346,7 @@ class Ilqr(ComputedTorque):
             forces[:-1] += last_span[1:]
         np.clip(forces, reference.low, reference.high, out=forces)
         reference.low[0] = reference.high[0] = forces[0]
-        return self._empty()._replace(y=y, forces=forces), self._none._replace(gains=gains)
+        return self._empty()._replace(y=y, forces=forces), self._no_correction._replace(gains=gains)
 
     def _improved(
         self, reference: PlanReference, defects: FloatArray, plan: Plan, change: Correction
@@ -358,7 +360,7 @@ class Ilqr(ComputedTorque):
             slopes = self._slopes_of(plan)
             if slopes is None:
                 break
-            change = Correction(*(np.zeros_like(array) for array in self._none))
+            change = Correction(*(np.zeros_like(array) for array in self._no_correction))
             promised_reduction = backward(slopes, *objective_arguments, plan, self._damping, change)
             if not promised_reduction > MIN_COST_REDUCTION * cost:
                 break
@@ -435,7 +437,7 @@ class Ilqr(ComputedTorque):
 
     def _empty(self) -> Plan:
         """Return memory for a plan."""
-        n_spans, n = self._none.forces.shape
+        n_spans, n = self._no_correction.forces.shape
         return Plan(
             np.empty((n_spans + 1, 13)),
             np.empty((n_spans, n)),

@@ -134,14 +134,14 @@ def seed(slots: Slots, variable: int, column: int) -> None:
 
 
 @device
-def seed_from(slots: Slots, first: int) -> None:
+def seed_derivatives(slots: Slots, first: int) -> None:
     """Write the derivatives by the variables from `first` on, one to a column."""
     for j in range(slots.pose.shape[1] - 1):
         seed(slots, first + j, 1 + j)
 
 
 @device
-def take(slots: Slots, first: int, out: FloatArray) -> None:
+def copy_derivatives(slots: Slots, first: int, out: FloatArray) -> None:
     """Copy the derivatives of the result to the columns of `out` from `first` on."""
     for j in range(min(slots.result.shape[1] - 1, out.shape[1] - first)):
         for i in range(out.shape[0]):
@@ -188,42 +188,49 @@ def forward_dynamics_slopes(
         dual_work(legs, width),
         make_work(legs),
     )
-    at, matrix = duals_of(slots, width), np.empty((6, 6))
+    dual_state, matrix = duals_of(slots, width), np.empty((6, 6))
     reused_work = Work(*float_work[:-1], work.right)
     for k in range(out.shape[0]):
         fill(states, k, slots)
         first_variable = 0
         while first_variable < 15 + states.deflections.shape[1]:
-            seed_from(slots, first_variable)
-            state = platform_state(at.pose, at.twist)
+            seed_derivatives(slots, first_variable)
+            state = platform_state(dual_state.pose, dual_state.twist)
             if not forward_dynamics(
-                at.body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
+                dual_state.body,
+                legs,
+                state,
+                dual_state.deflection,
+                dual_state.inputs,
+                dual_state.wrench,
+                dual_state.result,
+                work,
             ):
                 return k
-            take(slots, first_variable, out[k])
+            copy_derivatives(slots, first_variable, out[k])
             first_variable += len(width)
-        nominal_state, deflection_values = (
+        float_state, deflection_values = (
             platform_state(states.poses[k], states.twists[k]),
             states.deflections[k],
         )
-        assemble(body, legs, nominal_state, deflection_values, float_work)
+        assemble(body, legs, float_state, deflection_values, float_work)
         for i in range(6):
             copy(float_work.mass_matrix[i], matrix[i])
         while first_variable < out.shape[2]:
-            seed_from(slots, first_variable)
+            seed_derivatives(slots, first_variable)
             for i in range(6):
                 copy(matrix[i], float_work.mass_matrix[i])
             accelerate(
                 body,
                 legs,
-                nominal_state,
+                float_state,
                 deflection_values,
-                at.inputs,
-                at.wrench,
-                at.result,
+                dual_state.inputs,
+                dual_state.wrench,
+                dual_state.result,
                 reused_work,
             )
-            take(slots, first_variable, out[k])
+            copy_derivatives(slots, first_variable, out[k])
             first_variable += len(width)
     return -1
 
@@ -234,17 +241,24 @@ def inverse_dynamics_slopes(
 ) -> int:
     """Fill `out` (batch, n, variables); return the first state without them, or -1."""
     slots, work = make_slots(body, states, out.shape[1], width), dual_work(legs, width)
-    at = duals_of(slots, width)
+    dual_state = duals_of(slots, width)
     for k in range(out.shape[0]):
         fill(states, k, slots)
         for first_variable in range(0, out.shape[2], len(width)):
-            seed_from(slots, first_variable)
-            state = platform_state(at.pose, at.twist)
+            seed_derivatives(slots, first_variable)
+            state = platform_state(dual_state.pose, dual_state.twist)
             if not inverse_dynamics(
-                at.body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
+                dual_state.body,
+                legs,
+                state,
+                dual_state.deflection,
+                dual_state.inputs,
+                dual_state.wrench,
+                dual_state.result,
+                work,
             ):
                 return k
-            take(slots, first_variable, out[k])
+            copy_derivatives(slots, first_variable, out[k])
     return -1
 
 
@@ -273,7 +287,7 @@ def seed_parameters(constants: Slopes, first: int, body: FloatArray, rows: Float
 
 
 @device
-def take_slopes(result: FloatArray, first: int, out: FloatArray) -> None:
+def copy_slopes(result: FloatArray, first: int, out: FloatArray) -> None:
     """Copy the derivatives of a result to the columns of `out` from `first` on."""
     for j in range(min(result.shape[1] - 1, out.shape[1] - first)):
         for i in range(out.shape[0]):
@@ -330,7 +344,7 @@ def forward_dynamics_by_parameters(
                 work,
             ):
                 return k
-            take_slopes(result, first_parameter, out[k])
+            copy_slopes(result, first_parameter, out[k])
     return -1
 
 
@@ -363,7 +377,7 @@ def inverse_dynamics_by_parameters(
                 work,
             ):
                 return k
-            take_slopes(result, first_parameter, out[k])
+            copy_slopes(result, first_parameter, out[k])
     return -1
 
 
@@ -396,23 +410,23 @@ def geometry_by_parameters(
             fill_constraints(machine.legs, platform_state(poses[k], zero_twist), constraints)
             for i in range(n_constraints):
                 copy(lines[i, 7], result[n + i])
-            take_slopes(result, first_parameter, out[k])
+            copy_slopes(result, first_parameter, out[k])
     return -1
 
 
 @device
-def join(at: Duals, y: FloatArray) -> None:
+def write_state(dual_state: Duals, y: FloatArray) -> None:
     """Copy pose, twist and deflection to `y` (13 + 2k,)."""
     for i in range(7):
-        y[i] = at.pose[i]
+        y[i] = dual_state.pose[i]
     for i in range(6):
-        y[7 + i] = at.twist[i]
-    for i in range(at.deflection.shape[0]):
-        y[13 + i] = at.deflection[i]
+        y[7 + i] = dual_state.twist[i]
+    for i in range(dual_state.deflection.shape[0]):
+        y[13 + i] = dual_state.deflection[i]
 
 
 @device
-def take_tangents(y: FloatArray, first: int, out: FloatArray) -> None:
+def copy_tangents(y: FloatArray, first: int, out: FloatArray) -> None:
     """Copy the derivatives of `y` (13 + 2k, 1 + w) to the columns of `out` from `first` on.
 
     The derivative dq of a quaternion q becomes the rotation vector 2 dq q*.
@@ -454,7 +468,7 @@ def step_slopes(
     """
     size, w = after.shape[1], len(width) + 1
     slots, dual_arrays = make_slots(body, states, 1, width), dual_work(legs, width)
-    at, state_slots = duals_of(slots, width), np.empty((size, w))
+    dual_state, state_slots = duals_of(slots, width), np.empty((size, w))
     y = as_duals(state_slots, width)
     stages = Stages(
         as_duals(np.empty((size, w)), width), as_duals(np.empty((4, size, w)), width), dual_arrays
@@ -462,11 +476,20 @@ def step_slopes(
     for k in range(out.shape[0]):
         fill(states, k, slots)
         for first_variable in range(0, out.shape[2], len(width)):
-            seed_from(slots, first_variable)
-            join(at, y)
-            if not driven_step(at.body, legs, inertia, y, at.inputs, at.wrench, step, stages):
+            seed_derivatives(slots, first_variable)
+            write_state(dual_state, y)
+            if not driven_step(
+                dual_state.body,
+                legs,
+                inertia,
+                y,
+                dual_state.inputs,
+                dual_state.wrench,
+                step,
+                stages,
+            ):
                 return k
-            take_tangents(state_slots, first_variable, out[k])
+            copy_tangents(state_slots, first_variable, out[k])
         for i in range(size):
             after[k, i] = state_slots[i, 0]
     return -1

@@ -37,12 +37,17 @@ def unit_findings(log: Log, machine: MachineModel) -> list[Finding]:
     expected_units = signal_units(machine)
     findings = []
     for channel in log.channels:
-        expected = expected_units.get(channel.name)
-        if expected is None or not len(channel):
+        expected_unit = expected_units.get(channel.name)
+        if expected_unit is None or not len(channel):
             continue
-        if channel.units != expected:
-            given, right = (listed(dict.fromkeys(units)) for units in (channel.units, expected))
-            message = f"has {channel.width} columns in {given}, not {len(expected)} in {right}"
+        if channel.units != expected_unit:
+            given_text, right_text = (
+                listed(dict.fromkeys(units)) for units in (channel.units, expected_unit)
+            )
+            message = (
+                f"has {channel.width} columns in {given_text}, not {len(expected_unit)} in "
+                f"{right_text}"
+            )
             findings.append(Finding("unit", channel.name, f"{message}; map it by a LogMapping"))
         else:
             findings += _implausible(channel, machine)
@@ -144,8 +149,10 @@ def timing_findings(channel: Channel, largest_gap: float) -> list[Finding]:
             message = (
                 f"{steps[row]:.6g} s without samples, which usually are {median_step:.6g} s apart"
             )
-            more = f"; {gaps.size} gaps in all, {steps[gaps].sum():.6g} s" if gaps.size > 1 else ""
-            findings.append(Finding("gap", name, message + more, float(time[row])))
+            gap_text = (
+                f"; {gaps.size} gaps in all, {steps[gaps].sum():.6g} s" if gaps.size > 1 else ""
+            )
+            findings.append(Finding("gap", name, message + gap_text, float(time[row])))
     return findings
 
 
@@ -241,10 +248,10 @@ def _swapped_legs(log: Log, machine: MachineModel) -> list[Finding]:
         predicted = machine.inverse_kinematics(pose.at(measured_part.time))
     except TwinError as error:
         return [Finding("legs", "pose", f"cannot be compared with the legs: {error}")]
-    return _compared(measured_part.values, predicted)
+    return _comparison_findings(measured_part.values, predicted)
 
 
-def _compared(measured: FloatArray, predicted: FloatArray) -> list[Finding]:
+def _comparison_findings(measured: FloatArray, predicted: FloatArray) -> list[Finding]:
     """Return findings from coordinates `(k, n)` as measured and as the poses require them."""
     a, b = (values - values.mean(axis=0) for values in (measured, predicted))
     rms_errors = np.sqrt(((a[:, :, None] - b[:, None, :]) ** 2).mean(axis=0))

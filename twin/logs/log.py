@@ -251,7 +251,7 @@ def join(logs: Iterable[Log]) -> Log:
         metadata |= log.metadata
         for channel in log.channels:
             channels_by_name.setdefault(channel.name, []).append(channel)
-    return Log(tuple(map(_joined, channels_by_name.values())), metadata)
+    return Log(tuple(map(_join, channels_by_name.values())), metadata)
 
 
 def with_whole_signals(log: Log, signals: Collection[str]) -> Log:
@@ -260,18 +260,20 @@ def with_whole_signals(log: Log, signals: Collection[str]) -> Log:
     Tables of this program name the columns of a signal so. Those of other signals, with a number
     missing, or with different times, stay alone.
     """
-    whole = []
+    complete_channels = []
     for name in signals:
         parts = list[Channel]()
         while (title := f"{name} {len(parts) + 1}") in log and log[title].width == 1:
             parts.append(log[title])
-        if parts and all(np.array_equal(each.time, parts[0].time) for each in parts):
-            values = np.hstack([each.values for each in parts])
-            whole.append(Channel(name, parts[0].time, values, tuple(e.units[0] for e in parts)))
-    return log.with_channels(*whole)
+        if parts and all(np.array_equal(part.time, parts[0].time) for part in parts):
+            values = np.hstack([part.values for part in parts])
+            complete_channels.append(
+                Channel(name, parts[0].time, values, tuple(e.units[0] for e in parts))
+            )
+    return log.with_channels(*complete_channels)
 
 
-def _joined(parts: list[Channel]) -> Channel:
+def _join(parts: list[Channel]) -> Channel:
     first_channel = parts[0]
     if any(channel.units != first_channel.units for channel in parts):
         raise InputError(first_channel.name, "changes its units or columns on the way")

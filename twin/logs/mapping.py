@@ -68,7 +68,7 @@ def guessed_mapping(log: Log, time: str | None = None) -> str:
         log: with the channels of a file.
         time: name of the column of times, where it is an unusual one.
     """
-    signals, unused = _guessed(log)
+    signals, unused = _guess(log)
     lines = [
         "# Guessed from names and units: check signals, units, signs, offsets and the legs' order.",
         *([f"time = {json.dumps(time, ensure_ascii=False)}"] if time else []),
@@ -86,16 +86,16 @@ def guessed_mapping(log: Log, time: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _guessed(log: Log) -> tuple[dict[str, list[str]], list[str]]:
+def _guess(log: Log) -> tuple[dict[str, list[str]], list[str]]:
     """Return the channels of each signal, and the channels without a signal."""
     signals: dict[str, list[str]] = {}
     for stem, names in _per_leg(log):
         unit = next(
             (si for si, known_units in UNITS.items() if log[names[0]].units[0] in known_units), ""
         )
-        commanded = any(word in stem.lower() for word in COMMAND_WORDS)
+        is_command = any(word in stem.lower() for word in COMMAND_WORDS)
         if unit in LEG_SIGNALS:
-            signals.setdefault(LEG_SIGNALS[unit][commanded], names)
+            signals.setdefault(LEG_SIGNALS[unit][is_command], names)
     lower = {name.lower(): name for name in log.names}
     if all(name in lower for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)):
         signals["pose"] = [lower[name] for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)]
@@ -222,7 +222,7 @@ class LogMapping(BaseModel):
                 raise InputError(field, f"is no signal; {guess}Known: {', '.join(known_units)}")
             if rule.legs and not is_per_leg(name, machine):
                 raise InputError(f"{field}.legs", "is for signals with one column per leg")
-            channels.append(_mapped(name, rule, log, known_units[name]))
+            channels.append(_map_signal(name, rule, log, known_units[name]))
         return Log(tuple(channels), log.metadata)
 
 
@@ -238,7 +238,7 @@ def _message(entry: Any) -> str:
     return text.removeprefix("Value error, ").replace("Input should be", "must be")
 
 
-def _mapped(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]) -> Channel:
+def _map_signal(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]) -> Channel:
     """Return a signal made of channels of a log, in its units."""
     field = f"signals.{name}"
     channels = _in_common([_channel(log, channel, field) for channel in rule.channels], field)
@@ -249,17 +249,21 @@ def _mapped(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]) ->
         message = f"give {raw_values.shape[1]} columns, the signal has {len(expected_units)}"
         raise InputError(f"{field}.channels", message)
     source_units = (
-        _each(rule.unit, f"{field}.unit", len(expected_units)) if rule.unit else given_units
+        _one_per_column(rule.unit, f"{field}.unit", len(expected_units))
+        if rule.unit
+        else given_units
     )
     factors = [
         _factor(*unit_pair, f"{field}.unit")
         for unit_pair in zip(source_units, expected_units, strict=True)
     ]
-    signs = _each(rule.sign, f"{field}.sign", len(expected_units))
+    signs = _one_per_column(rule.sign, f"{field}.sign", len(expected_units))
     offsets = [
         _offset(*unit_pair, f"{field}.offset")
         for unit_pair in zip(
-            _each(rule.offset, f"{field}.offset", len(expected_units)), expected_units, strict=True
+            _one_per_column(rule.offset, f"{field}.offset", len(expected_units)),
+            expected_units,
+            strict=True,
         )
     ]
     values = raw_values * np.array(factors) * np.array(signs) + np.array(offsets)
@@ -315,29 +319,29 @@ def _angle_units(angles: str, field: str, units: tuple[str, ...]) -> tuple[str, 
     return ("m",) * 3 + (unit,) * len(CONVENTIONS[angles].angles)
 
 
-def _each(entries: tuple[Any, ...], field: str, width: int) -> tuple[Any, ...]:
+def _one_per_column(entries: tuple[Any, ...], field: str, width: int) -> tuple[Any, ...]:
     if len(entries) not in (1, width):
         raise InputError(field, f"must be one entry or {width}, one per column, not {len(entries)}")
     return entries * (width // len(entries)) if len(entries) == 1 else entries
 
 
-def _factor(written: str, unit: str, field: str) -> float:
+def _factor(value: str, unit: str, field: str) -> float:
     """Return the factor from a column's unit to SI."""
-    if not written:
+    if not value:
         raise InputError(field, f"the channel has no unit; give one of the kind of {unit!r}")
     if unit == "1":
-        if written != "1":
-            raise InputError(field, f"{written!r} is for a number without unit; write '1'")
+        if value != "1":
+            raise InputError(field, f"{value!r} is for a number without unit; write '1'")
         return 1.0
     try:
-        return to_si(written if written[0] in "+-.0123456789" else f"1 {written}", unit)
+        return to_si(value if value[0] in "+-.0123456789" else f"1 {value}", unit)
     except ValueError as error:
         raise InputError(field, str(error)) from None
 
 
-def _offset(written: str | float, unit: str, field: str) -> float:
+def _offset(value: str | float, unit: str, field: str) -> float:
     try:
-        return float(written) if unit == "1" else to_si(written, unit)
+        return float(value) if unit == "1" else to_si(value, unit)
     except ValueError as error:
         raise InputError(field, str(error)) from None
 

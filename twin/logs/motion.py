@@ -74,14 +74,14 @@ def read_motion(
         raise InputError("absolute", f"is for tables of axes; {file} has poses or leg coordinates")
     log = read_log(file)
     if not any(name in log.names for name in (*POSE_SIGNALS, *LEG_SIGNALS)):
-        guessed = tomllib.loads(guessed_mapping(log))
-        if "signals" not in guessed:
+        mapping = tomllib.loads(guessed_mapping(log))
+        if "signals" not in mapping:
             raise InputError(
                 str(file),
                 "has no axis of a motion, no pose and no column per leg; say which column is which "
                 f"axis (--column 'z=Heave [mm]'). Its columns: {listed(log.names)}",
             )
-        log = LogMapping.of(guessed, file).apply(log, platform)
+        log = LogMapping.of(mapping, file).apply(log, platform)
     return motion_of_log(log, platform)
 
 

@@ -16,7 +16,7 @@ def files_of(path: Path | None) -> list[Path]:
     if path is None:
         return []
     grown = path.with_name(path.name + part.PART_SUFFIX)
-    return [path, grown, part.before(grown)]
+    return [path, grown, part.earlier_path(grown)]
 
 
 class LogRecorder:

@@ -82,10 +82,10 @@ UNLIMITED_JUMP_FRACTION = 0.05
 """Largest ideal step of actuators without a speed limit, as a fraction of the stroke."""
 
 
-Made = TypeVar("Made", bound=Motion)
+MotionType = TypeVar("MotionType", bound=Motion)
 
 
-def followed(platform: MachineModel, motion: Motion, time: FloatArray) -> PlatformMotion:
+def constrained_motion(platform: MachineModel, motion: Motion, time: FloatArray) -> PlatformMotion:
     """Return the motion of a machine that follows `motion` at times `(k,)` [s].
 
     A machine of fewer than six degrees of freedom moves as its constraints allow.
@@ -109,17 +109,26 @@ def free_axes(platform: MachineModel) -> tuple[str, ...]:
 
 
 def _refuse_locked_axes(
-    platform: MachineModel, motion: Motion, time: FloatArray, wanted: FloatArray, given: FloatArray
+    platform: MachineModel,
+    motion: Motion,
+    time: FloatArray,
+    reference_pose: FloatArray,
+    constrained_pose: FloatArray,
 ) -> None:
     """Raise InputError if the motion needs an axis that the machine cannot move."""
     free = free_axes(platform)
     values = np.abs(motion.axes(time).values)
     sign_distances = [
-        np.linalg.norm(wanted[:, 3:] - sign * given[:, 3:], axis=1) for sign in (1.0, -1.0)
+        np.linalg.norm(reference_pose[:, 3:] - sign * constrained_pose[:, 3:], axis=1)
+        for sign in (1.0, -1.0)
     ]
     rotation_errors = 4.0 * np.arcsin(0.5 * np.minimum(*sign_distances))
     for column, axis in enumerate(motion.axis_names):
-        errors = np.abs(wanted - given)[:, column] if axis in POSITION_AXES else rotation_errors
+        errors = (
+            np.abs(reference_pose - constrained_pose)[:, column]
+            if axis in POSITION_AXES
+            else rotation_errors
+        )
         size = float(values[:, column].max())
         if axis not in free and size > ROUNDING_TOLERANCE and errors.max() > LOCKED_FRACTION * size:
             raise InputError(
@@ -130,13 +139,16 @@ def _refuse_locked_axes(
 
 
 def fitted_motion(
-    platform: MachineModel, make: Callable[[float], Made], size: Any, share: Any = FITTED_LIMIT_USE
-) -> tuple[Made, float]:
+    platform: MachineModel,
+    motion_of_size: Callable[[float], MotionType],
+    size: Any,
+    share: Any = FITTED_LIMIT_USE,
+) -> tuple[MotionType, float]:
     """Return a motion about home that the actuators can follow, and its size.
 
     Args:
         platform: the machine; it follows the motion as far as its degrees of freedom allow.
-        make: size -> motion.
+        motion_of_size: size -> motion.
         size: [m] or [rad] requested size, reduced where an actuator needs it.
         share: fraction of the travel from home, the speed and the force margin at rest that may be
             used.
@@ -147,7 +159,7 @@ def fitted_motion(
     machine, target_use = as_model(platform), positive(share, "share")
     trial_size, accepted_use = positive(size, "size"), target_use
     while trial_size > MIN_FRACTION * size:
-        motion = make(trial_size)
+        motion = motion_of_size(trial_size)
         use = limit_use(machine, motion)
         if use <= accepted_use * (1.0 + ROUNDING_TOLERANCE):
             return motion, trial_size
@@ -173,7 +185,7 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
     """
     n_intervals = round(motion.duration / timestep)
     time = np.arange(n_intervals + 1.0) * (motion.duration / n_intervals)
-    reference = followed(machine, motion, time)
+    reference = constrained_motion(machine, motion, time)
     springs: dict[str, FloatArray] = {}
     try:
         coordinates = machine.inverse_kinematics(reference.pose)

@@ -85,17 +85,17 @@ class MotionSpecification(NamedTuple):
             known_axes = ", ".join(axis_names(convention))
             raise InputError("axis", f"must be one of {known_axes}, not {brief(axis)}")
         if self.amplitude is not None:
-            return self.made(platform, self.amplitude)
+            return self.motion_of_size(platform, self.amplitude)
         default = default_amplitude(platform, "pitch" if name == "tank" else axis)
-        motion, size = fitted_motion(platform, partial(self.made, platform), default)
+        motion, size = fitted_motion(platform, partial(self.motion_of_size, platform), default)
         if name in ONE_SIDED and size < default:
             opposite_motion, opposite_size = fitted_motion(
-                platform, lambda s: self.made(platform, -s), default
+                platform, lambda s: self.motion_of_size(platform, -s), default
             )
             return opposite_motion if opposite_size > OPPOSITE_SIZE_RATIO * size else motion
         return motion
 
-    def made(self, platform: MachineModel, size: float) -> Motion:
+    def motion_of_size(self, platform: MachineModel, size: float) -> Motion:
         """Return the motion of that name with an amplitude `size` [m] or [rad]."""
         name, home, duration = self.name, platform.home, self.duration or DEFAULT_DURATION
         options: dict[str, Any] = {"duration": duration, "convention": convention_of(platform)}
@@ -154,9 +154,9 @@ def sine_amplitude(platform: MachineModel, axis: str) -> float:
     fallback_amplitude = default_amplitude(platform, axis)
     sine = MotionSpecification("sine", axis, frequency=1.0)
     try:
-        return fitted_motion(platform, lambda size: sine.made(platform, size), fallback_amplitude)[
-            1
-        ]
+        return fitted_motion(
+            platform, lambda size: sine.motion_of_size(platform, size), fallback_amplitude
+        )[1]
     except InputError:
         return fallback_amplitude
 

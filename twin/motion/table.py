@@ -320,13 +320,13 @@ def _split(table: TextTable, cell: str) -> tuple[str, str | None]:
 
 
 def _unit(
-    table: TextTable, name: str, written: str | None, given: str | None, column: Column
+    table: TextTable, name: str, file_unit: str | None, requested_unit: str | None, column: Column
 ) -> str:
     fitting = ", ".join(column.quantity.factors)
     cell = f"line {table.layout.line}, column {name!r}: "
-    if written and given and written != given:
-        table.fail(f"{cell}the file says {written!r}, you say {given!r}; remove one")
-    unit = written or given
+    if file_unit and requested_unit and file_unit != requested_unit:
+        table.fail(f"{cell}the file says {file_unit!r}, you say {requested_unit!r}; remove one")
+    unit = file_unit or requested_unit
     if not unit:
         example = f"{name} [{column.quantity.si}]"
         table.fail(

@@ -217,10 +217,10 @@ class TrackedVehicle:
             (self.roll_frequency, self.roll_damping),
         )
         columns = []
-        for driven, (natural, damping) in zip(inputs, oscillators, strict=True):
+        for input_amplitudes, (natural, damping) in zip(inputs, oscillators, strict=True):
             ratio = frequencies / natural
             spring_damper = 1.0 + 2j * damping * ratio
-            columns.append(driven * spring_damper / (spring_damper - ratio**2))
+            columns.append(input_amplitudes * spring_damper / (spring_damper - ratio**2))
         return np.stack(columns, axis=1)
 
 

@@ -131,7 +131,10 @@ def _alarms_text(alarms: tuple[Alarm, ...]) -> str:
     """Return HTML of the newest alarms, the last one first."""
     if not alarms:
         return "No alarm."
-    rows = (f"<b>{escape(str(alarm))}</b><br>Look at {escape(alarm.look_at)}." for alarm in alarms)
+    rows = (
+        f"<b>{escape(str(alarm))}</b><br>Look at {escape(alarm.parts_to_check)}."
+        for alarm in alarms
+    )
     return "<br>".join(reversed([*rows][-ALARMS_LISTED:]))
 
 

@@ -170,7 +170,7 @@ class InertialUnit:
         settings[layout.DAMPING] = parameters.damping_ratio
         settings[layout.PERIOD] = 1.0 / parameters.output_rate if parameters.output_rate else 0.0
         settings[layout.GRAVITY] = self.gravity
-        settings[layout.PLACE : layout.PLACE + 3] = parameters.position
+        settings[layout.POSITION : layout.POSITION + 3] = parameters.position
         settings[layout.AXES : layout.AXES + 9] = self.rotation.ravel()
         self._model, self._settings = self.errors.model(), settings
         self._states, self._felt = np.zeros(layout.STATE_COUNT), np.empty(6)

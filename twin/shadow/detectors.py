@@ -58,7 +58,7 @@ CORRELATION_TIME = 0.1
 """[s] Engineering choice: time after which a residual is an independent observation."""
 
 MIN_LIKELIHOOD_RATIO = 20.0
-"""Engineering choice: likelihood of a named cause over that of the next one."""
+"""Engineering choice: ratio of a named cause's likelihood to that of the next one."""
 
 CONFIRMATION_TIME = 0.2
 """[s] Engineering choice: how long a cause must be the likeliest before it is reported."""
@@ -69,7 +69,7 @@ unexplained, a part of the 2 s that a detection may take.
 """
 
 CONDITION_RIDGE = 1e-4
-"""Ridge of the normalised sums A: numbers that the motion does not tell apart are kept small."""
+"""Ridge of the normalised sums A, which keeps coefficients small that the motion leaves open."""
 
 LEARNING_INTERVAL = 5
 """Blocks between two statistics of the healthy time; those of each block are nearly the same."""
@@ -78,7 +78,7 @@ WHITE_INFLATION = 0.5
 """Least inflation of the statistics: that of white noise in an exponential window."""
 
 TINY = 1e-24
-"""Added to sums of squares of what has not moved at all."""
+"""Term that keeps sums of squares above zero where nothing has moved."""
 
 CLEARING_FRACTION = 0.5
 """Engineering choice: fraction of its threshold below which an alarm ends."""
@@ -99,7 +99,7 @@ ALARM_KINDS: tuple[Kind, ...] = (
 )  # fmt: skip
 """Kinds of alarms, in the order of the field `alarms` of an estimate."""
 
-LOOK_AT: dict[Kind, str] = {
+PARTS_TO_CHECK: dict[Kind, str] = {
     "friction": "lubrication, screw and bearings of the leg; temperature of the motor",
     "backlash": "nut, gear and couplings of the leg; play of its joints",
     "counts": "encoder cable, shield and scale of the leg; home the machine before going on",
@@ -128,9 +128,9 @@ class Alarm(NamedTuple):
     """name of the sensor, or kind of load"""
 
     @property
-    def look_at(self) -> str:
+    def parts_to_check(self) -> str:
         """Parts of the machine to look at."""
-        return LOOK_AT[self.kind]
+        return PARTS_TO_CHECK[self.kind]
 
     def __str__(self) -> str:
         location = "machine" if self.leg is None else f"leg {self.leg}"
@@ -143,17 +143,17 @@ Cause = tuple[Kind, int | None]
 
 
 class Hypothesis(NamedTuple):
-    """A cause with the columns of F that belong to its numbers."""
+    """A cause with the columns of F whose coefficients describe it."""
 
     cause: Cause
     columns: tuple[int, ...]
-    smallest: float
-    """size below which it is not worth a report"""
+    min_size: float
+    """size below which the cause is not worth a report"""
     unit: str
     one_sided: bool = False
     """whether a negative size is no fault, such as falling friction"""
     is_vector: bool = False
-    """whether its size is the norm of all its numbers"""
+    """whether its size is the norm of all its coefficients, or else the first one"""
     note: str = ""
 
 
@@ -161,11 +161,11 @@ class Findings(NamedTuple):
     """Findings of a window on all hypotheses; arrays with one entry for each."""
 
     statistics: FloatArray
-    """g of their numbers"""
+    """statistic g of each"""
     sizes: FloatArray
-    """estimates of their first number, or norms of all"""
-    explained: FloatArray
-    """fraction that each explains of the energy beyond the healthy one"""
+    """estimate of each: its first coefficient, or the norm of all"""
+    explained_fractions: FloatArray
+    """fraction of the energy beyond the healthy energy that each explains"""
 
 
 class LikelihoodWindow:
@@ -173,7 +173,7 @@ class LikelihoodWindow:
 
     def __init__(self, columns: int, block_time: float) -> None:
         """Start with empty sums for a number of columns of F."""
-        self._keep = exp(-block_time / FORGETTING_TIME)
+        self._decay = exp(-block_time / FORGETTING_TIME)
         self.squares, self.products = np.zeros((columns, columns)), np.zeros(columns)
         self.energy = self.healthy_energy = self.count = 0.0
 
@@ -184,16 +184,16 @@ class LikelihoodWindow:
 
     def add(self, residual: FloatArray, columns: FloatArray) -> None:
         """Add a block: residuals `(n,)` and F `(n, k)`, both divided by healthy deviations."""
-        self.squares *= self._keep
+        self.squares *= self._decay
         self.squares += columns.T @ columns
-        self.products *= self._keep
+        self.products *= self._decay
         self.products += columns.T @ residual
-        self.energy = self._keep * self.energy + float(residual @ residual)
-        self.healthy_energy = self._keep * self.healthy_energy + len(residual)
-        self.count = self._keep * self.count + 1.0
+        self.energy = self._decay * self.energy + float(residual @ residual)
+        self.healthy_energy = self._decay * self.healthy_energy + len(residual)
+        self.count = self._decay * self.count + 1.0
 
     def means(self, columns: slice) -> FloatArray:
-        """Return the estimates of columns, each for itself."""
+        """Return the estimates of columns, each as if it were the only one."""
         return self.products[columns] / (np.diag(self.squares)[columns] + TINY)
 
     def estimate(self, columns: Sequence[int]) -> tuple[float, FloatArray]:
@@ -217,12 +217,12 @@ class CauseDetector:
 
     Attributes:
         active: causes whose alarms have been raised and have not ended.
-        leading: likeliest cause of what is suspected at present; None without one.
-        suspected_since: [s] time at which the present suspicion began; None without one.
-        onset_sizes: of each hypothesis, when the last suspicion began.
-        thresholds: of the statistics g, one for each hypothesis.
+        leading: likeliest cause of the present suspicion; None without a likeliest one.
+        suspected_since: [s] time at which the present suspicion began; None without a suspicion.
+        onset_sizes: size of each hypothesis when the last suspicion began.
+        thresholds: threshold of the statistic g of each hypothesis.
         inflation: lambda of each hypothesis.
-        ratios: largest ratio of each hypothesis to its threshold, in sizes.
+        ratios: size of each hypothesis relative to its threshold.
     """
 
     def __init__(
@@ -236,12 +236,12 @@ class CauseDetector:
         """Prepare; `learn` gives the healthy statistics.
 
         Args:
-            hypotheses: the causes among which is decided; those of kind "unexplained" are never
-                named before `NAMING_TIME`.
+            hypotheses: the possible causes; those of kind "unexplained" are never named before
+                `NAMING_TIME`.
             n_columns: number of columns of F.
             block_time: [s].
-            confirmation: [s] for which a cause must be the likeliest.
-            describe: returns an alarm in the words of its reader; default: as it is.
+            confirmation: [s] time for which a cause must be the likeliest.
+            describe: function that rewords an alarm for its reader; None leaves alarms as they are.
         """
         self._hypotheses, self._block_time = tuple(hypotheses), block_time
         self._confirmation, self._describe = confirmation, describe
@@ -250,32 +250,38 @@ class CauseDetector:
         self.thresholds = np.full(len(hypotheses), np.inf)
         self.active: dict[Cause, Alarm] = {}
         self._columns: dict[Cause, tuple[int, ...]] = {}
-        self._seen: dict[Cause, float] = {}
+        self._last_seen: dict[Cause, float] = {}
         self.suspected_since: float | None = None
         self.onset_sizes = np.zeros(len(hypotheses))
         self.leading: Cause | None = None
         self._leading_since = 0.0
-        self._smallest = np.array([each.smallest for each in hypotheses])
-        self._one_sided = np.array([each.one_sided for each in hypotheses])
-        causes = [each.cause for each in hypotheses]
-        self._nameless = [k for k, (kind, _) in enumerate(causes) if kind == "unexplained"]
+        self._min_sizes = np.array([hypothesis.min_size for hypothesis in hypotheses])
+        self._one_sided = np.array([hypothesis.one_sided for hypothesis in hypotheses])
+        causes = [hypothesis.cause for hypothesis in hypotheses]
+        self._unexplained_indices = [
+            k for k, (kind, _) in enumerate(causes) if kind == "unexplained"
+        ]
         self.ratios = np.zeros(len(hypotheses))
 
     def learn(self, blocks: Sequence[tuple[FloatArray, FloatArray]]) -> None:
-        """Take the statistics of healthy blocks, residuals and F of each, for normal."""
+        """Learn inflation and thresholds from residuals and F of healthy blocks."""
         from scipy.stats import chi2
 
         rows = []
         for number, (residual, columns) in enumerate(blocks):
             self.window.add(residual, columns)
             if self.is_full and number % LEARNING_INTERVAL == 0:
-                rows.append([self.window.estimate(each.columns)[0] for each in self._hypotheses])
+                rows.append(
+                    [self.window.estimate(hypothesis.columns)[0] for hypothesis in self._hypotheses]
+                )
         self.window.clear()
-        numbers = np.array([len(each.columns) for each in self._hypotheses], dtype=float)
-        statistics = np.array(rows) if rows else np.zeros((1, len(numbers)))
-        self.inflation = np.maximum(statistics.mean(axis=0) / numbers, WHITE_INFLATION)
-        decisions = 3600.0 / (2.0 * FORGETTING_TIME) * len(numbers)
-        quantiles = chi2.isf(FALSE_ALARMS / decisions, numbers)
+        coefficient_counts = np.array(
+            [len(hypothesis.columns) for hypothesis in self._hypotheses], dtype=float
+        )
+        statistics = np.array(rows) if rows else np.zeros((1, len(coefficient_counts)))
+        self.inflation = np.maximum(statistics.mean(axis=0) / coefficient_counts, WHITE_INFLATION)
+        decisions = 3600.0 / (2.0 * FORGETTING_TIME) * len(coefficient_counts)
+        quantiles = chi2.isf(FALSE_ALARMS / decisions, coefficient_counts)
         largest = statistics.max(axis=0) / self.inflation
         self.thresholds = np.maximum(quantiles, HEALTHY_MARGIN**2 * largest)
 
@@ -285,108 +291,135 @@ class CauseDetector:
         return self.window.count * self._block_time > 0.63 * FORGETTING_TIME
 
     def clear(self) -> None:
-        """Forget the window and what is suspected."""
+        """Forget the window and the suspicion."""
         self.window.clear()
         self.suspected_since = self.leading = None
 
-    def _known(self) -> list[int]:
+    def _known_columns(self) -> list[int]:
         """Return the columns of the active causes."""
         return sorted({k for columns in self._columns.values() for k in columns})
 
-    def known(self, columns: FloatArray) -> FloatArray:
-        """Return what the active causes explain of a block `(n,)`, from its F `(n, k)`."""
-        known = self._known()
-        return np.asarray(columns[:, known] @ self.window.estimate(known)[1])
+    def known_part(self, columns: FloatArray) -> FloatArray:
+        """Return the residual `(n,)` of a block that active causes explain, from F `(n, k)`."""
+        known_columns = self._known_columns()
+        return np.asarray(columns[:, known_columns] @ self.window.estimate(known_columns)[1])
 
     def findings(self) -> Findings:
-        """Return what each hypothesis explains beyond the active causes."""
-        known = self._known()
-        already, _ = self.window.estimate(known)
+        """Return the findings on each hypothesis in addition to the active causes."""
+        known_columns = self._known_columns()
+        known_statistic, _ = self.window.estimate(known_columns)
         rows = []
         for hypothesis in self._hypotheses:
-            rest = [k for k in known if k not in hypothesis.columns]
-            base = already if len(rest) == len(known) else self.window.estimate(rest)[0]
-            both, estimates = self.window.estimate([*hypothesis.columns, *rest])
-            own = estimates[: len(hypothesis.columns)]
-            size = float(np.linalg.norm(own) if hypothesis.is_vector else own[0])
-            energy = max(both - base, 0.0)
+            other_columns = [k for k in known_columns if k not in hypothesis.columns]
+            base = (
+                known_statistic
+                if len(other_columns) == len(known_columns)
+                else self.window.estimate(other_columns)[0]
+            )
+            joint_statistic, estimates = self.window.estimate([*hypothesis.columns, *other_columns])
+            own_estimates = estimates[: len(hypothesis.columns)]
+            size = float(
+                np.linalg.norm(own_estimates) if hypothesis.is_vector else own_estimates[0]
+            )
+            energy = max(joint_statistic - base, 0.0)
             unexplained = self.window.energy - self.window.healthy_energy - base
             rows.append((energy, size, energy / max(unexplained, energy, TINY)))
-        energies, sizes, explained = np.array(rows).T
-        return Findings(energies / self.inflation, sizes, explained)
+        energies, sizes, explained_fractions = np.array(rows).T
+        return Findings(energies / self.inflation, sizes, explained_fractions)
 
     def update(self, time: float, allowance: FloatArray | float = 0.0) -> list[Alarm]:
         """Return the alarms that are new after a block at `time` [s].
 
         Args:
-            time: of the block.
-            allowance: added to the smallest sizes, one for each hypothesis.
+            time: time of the block.
+            allowance: increase of the smallest sizes, one for each hypothesis.
         """
         if not self.is_full:
             return []
-        found = self.findings()
-        statistics, sizes, smallest = found.statistics, found.sizes, self._smallest + allowance
+        findings = self.findings()
+        statistics, sizes, min_sizes = (
+            findings.statistics,
+            findings.sizes,
+            self._min_sizes + allowance,
+        )
         magnitudes = np.abs(sizes)
-        self.ratios = np.sqrt(statistics / self.thresholds) * np.minimum(magnitudes / smallest, 1.0)
-        self._end(time)
+        self.ratios = np.sqrt(statistics / self.thresholds) * np.minimum(
+            magnitudes / min_sizes, 1.0
+        )
+        self._end_alarms(time)
         magnitudes[self._one_sided] = sizes[self._one_sided]
-        is_fault = (statistics > self.thresholds) & (magnitudes > smallest)
+        is_fault = (statistics > self.thresholds) & (magnitudes > min_sizes)
         if self.suspected_since is None:
             self.suspected_since, self.onset_sizes = time, sizes
         elapsed = time - self.suspected_since
-        winner = self._winner(found, elapsed)
+        winner = self._winner(findings, elapsed)
         if not is_fault.any() or (winner is not None and not is_fault[winner]):
-            # Nothing is there, or what explains it needs no report.
+            # There is no fault, or its likeliest cause is too small for a report.
             self.suspected_since = self.leading = None
         elif winner is not None:
             cause = self._hypotheses[winner].cause
             if self.leading != cause:
                 self.leading, self._leading_since = cause, time
             if time - self._leading_since >= self._confirmation:
-                return self._raise(time, self._hypotheses[winner], sizes[winner])
-        elif elapsed >= NAMING_TIME and self._nameless:
-            leg = max(self._nameless, key=lambda k: statistics[k])
-            if magnitudes[leg] > smallest[leg]:
-                return self._raise(time, self._hypotheses[leg], sizes[leg])
+                return self._raise_alarm(time, self._hypotheses[winner], sizes[winner])
+        elif elapsed >= NAMING_TIME and self._unexplained_indices:
+            leg = max(self._unexplained_indices, key=lambda k: statistics[k])
+            if magnitudes[leg] > min_sizes[leg]:
+                return self._raise_alarm(time, self._hypotheses[leg], sizes[leg])
         return []
 
-    def _winner(self, found: Findings, elapsed: float) -> int | None:
-        """Return the hypothesis that is `MIN_LIKELIHOOD_RATIO` times likelier than other causes.
+    def _winner(self, findings: Findings, elapsed: float) -> int | None:
+        """Return the index of the hypothesis that is certain; None where none is.
+
+        A hypothesis is certain that is `MIN_LIKELIHOOD_RATIO` times likelier than other causes.
 
         Args:
-            found: by the window.
-            elapsed: [s] since the suspicion began.
+            findings: findings of the window.
+            elapsed: [s] time since the suspicion began.
         """
         observations = 1.0 + min(elapsed, 2.0 * FORGETTING_TIME) / CORRELATION_TIME
-        numbers = [len(each.columns) for each in self._hypotheses]
-        evidence = -observations * np.log(1.0 - found.explained + MODEL_ERROR)
-        evidence -= np.array(numbers) * log(observations)
-        named = [k for k in range(len(numbers)) if k not in self._nameless]
-        best = max(named, key=lambda k: evidence[k])
-        # Something in one leg is a rival of what takes more numbers to explain it.
-        rivals = [*named, *(k for k in self._nameless if numbers[k] < numbers[best])]
-        cause = self._hypotheses[best].cause
-        others = [evidence[k] for k in rivals if self._hypotheses[k].cause != cause]
-        is_certain = evidence[best] - max(others, default=-np.inf) > 2.0 * log(MIN_LIKELIHOOD_RATIO)
-        return best if is_certain else None
+        coefficient_counts = [len(hypothesis.columns) for hypothesis in self._hypotheses]
+        evidence = -observations * np.log(1.0 - findings.explained_fractions + MODEL_ERROR)
+        evidence -= np.array(coefficient_counts) * log(observations)
+        named_indices = [
+            k for k in range(len(coefficient_counts)) if k not in self._unexplained_indices
+        ]
+        best_index = max(named_indices, key=lambda k: evidence[k])
+        # An unexplained force in one leg rivals causes that have more coefficients.
+        rivals = [
+            *named_indices,
+            *(
+                k
+                for k in self._unexplained_indices
+                if coefficient_counts[k] < coefficient_counts[best_index]
+            ),
+        ]
+        cause = self._hypotheses[best_index].cause
+        rival_evidence = [evidence[k] for k in rivals if self._hypotheses[k].cause != cause]
+        is_certain = evidence[best_index] - max(rival_evidence, default=-np.inf) > 2.0 * log(
+            MIN_LIKELIHOOD_RATIO
+        )
+        return best_index if is_certain else None
 
-    def _raise(self, time: float, hypothesis: Hypothesis, size: float) -> list[Alarm]:
+    def _raise_alarm(self, time: float, hypothesis: Hypothesis, size: float) -> list[Alarm]:
         """Return the alarm of a hypothesis, unless it lasts already."""
         self.suspected_since = self.leading = None
         cause = hypothesis.cause
         if cause in self.active:
             return []
-        named = Alarm(time, *cause, float(size), hypothesis.unit, hypothesis.note)
-        alarm = named if self._describe is None else self._describe(named)
+        plain_alarm = Alarm(time, *cause, float(size), hypothesis.unit, hypothesis.note)
+        alarm = plain_alarm if self._describe is None else self._describe(plain_alarm)
         self.active[cause], self._columns[cause] = alarm, hypothesis.columns
-        self._seen[cause] = time
+        self._last_seen[cause] = time
         return [alarm]
 
-    def _end(self, time: float) -> None:
+    def _end_alarms(self, time: float) -> None:
         """End the alarms whose causes have been below their thresholds for long enough."""
         for cause in list(self.active):
-            numbers = [k for k, each in enumerate(self._hypotheses) if each.cause == cause]
-            if max(self.ratios[k] for k in numbers) > CLEARING_FRACTION:
-                self._seen[cause] = time
-            elif time - self._seen[cause] > CLEARING_TIME:
+            indices = [
+                k for k, hypothesis in enumerate(self._hypotheses) if hypothesis.cause == cause
+            ]
+            if max(self.ratios[k] for k in indices) > CLEARING_FRACTION:
+                self._last_seen[cause] = time
+            elif time - self._last_seen[cause] > CLEARING_TIME:
                 del self.active[cause], self._columns[cause]

@@ -39,7 +39,7 @@ change.
 """
 
 MAX_MISSING_PERIODS = 100
-"""Maximum number of missing periods over which the model goes on alone; then it restarts at the
+"""Maximum number of missing periods that the model bridges; after a longer gap it restarts at the
 next reading.
 """
 
@@ -47,7 +47,7 @@ DEAD_READING_TIME = 0.02
 """[s] Engineering choice: shortest time for which a reading must not change to be called dead."""
 
 STICKING_FORCE_RATIO = 6.0
-"""Largest change of the force on a leg that sticks, over the largest dry friction of the file.
+"""Largest change of the force on a leg that sticks, relative to the file's largest dry friction.
 
 It is 2 for both directions, times 1.5 for the spread of data sheets, times 2 for a rise. The force
 at which both sides of the backlash touch is added.
@@ -79,7 +79,7 @@ OUTLIER_FRACTION = 0.1
 
 
 class ChannelWatch:
-    """Watches all channels but the encoders; of one value per leg, leg by leg.
+    """Watches all channels but the encoders; channels with a value per leg are watched per leg.
 
     Attributes:
         dead: channels that are declared dead and ignored.
@@ -89,61 +89,71 @@ class ChannelWatch:
         """Watch a machine whose actuators have a `stroke` `(n,)`."""
         self.dead: set[str] = set()
         self._fast = MIN_MOVING_SPEED * float(stroke.min())
-        self._heard: dict[str, tuple[float, FloatArray]] = {}
+        self._last_values: dict[str, tuple[float, FloatArray]] = {}
         self._last: dict[str, FloatArray] = {}
-        self._changed: dict[str, FloatArray] = {}
+        self._change_times: dict[str, FloatArray] = {}
 
-    def hear(self, time: float, values: Mapping[str, FloatArray]) -> None:
-        """Take the channels of a sample, of which the slow ones are in few samples."""
+    def store(self, time: float, values: Mapping[str, FloatArray]) -> None:
+        """Store the channels of a sample; slow channels are in few samples."""
         for name in WATCHED_CHANNELS:
             if name in values:
-                self._heard[name] = time, values[name]
+                self._last_values[name] = time, values[name]
 
     def check(self, time: float, rates: FloatArray) -> list[Alarm]:
-        """Return new alarms of what was heard until a `time` [s], at rates `(n,)` of the model."""
+        """Return new alarms of the channels at a `time` [s], for rates `(n,)` of the model."""
         alarms = []
         is_moving = float(np.abs(rates).max()) > self._fast
-        for name, (heard, value) in self._heard.items():
+        for name, (receive_time, value) in self._last_values.items():
             if name in self.dead:
                 continue
-            if time - heard > CHANNEL_TIMEOUT:
-                alarms.append(self._died(time, name, None, time - heard, "is missing"))
+            if time - receive_time > CHANNEL_TIMEOUT:
+                alarms.append(
+                    self._dead_channel_alarm(time, name, None, time - receive_time, "is missing")
+                )
                 continue
             previous = self._last.get(name)
             if previous is value:  # nothing has come since
                 continue
             self._last[name] = value
             if previous is None or not is_moving:
-                self._changed[name] = np.full(len(value), heard)
+                self._change_times[name] = np.full(len(value), receive_time)
                 continue
-            changed = self._changed[name] = np.where(value == previous, self._changed[name], heard)
-            is_unchanged = heard - changed > UNCHANGED_TIME
+            change_times = self._change_times[name] = np.where(
+                value == previous, self._change_times[name], receive_time
+            )
+            is_unchanged = receive_time - change_times > UNCHANGED_TIME
             if name == "forces" and is_unchanged.any():
                 leg = int(np.argmax(is_unchanged))
-                size = float(heard - changed[leg])
-                alarms.append(self._died(time, name, leg + 1, size, "stands still"))
+                size = float(receive_time - change_times[leg])
+                alarms.append(self._dead_channel_alarm(time, name, leg + 1, size, "stands still"))
             elif is_unchanged.all():
-                alarms.append(self._died(time, name, None, heard - changed[0], "stands still"))
+                alarms.append(
+                    self._dead_channel_alarm(
+                        time, name, None, receive_time - change_times[0], "stands still"
+                    )
+                )
         return alarms
 
-    def _died(self, time: float, name: str, leg: int | None, size: float, how: str) -> Alarm:
+    def _dead_channel_alarm(
+        self, time: float, name: str, leg: int | None, size: float, reason: str
+    ) -> Alarm:
         self.dead.add(name)
-        return Alarm(time, "sensor", leg, float(size), "s", f"{name} {how}")
+        return Alarm(time, "sensor", leg, float(size), "s", f"{name} {reason}")
 
 
 class ShadowModel:
     """One machine with its drives in the analytic engine, and a Kalman correction per leg.
 
-    An innovation corrects place and speed of a motor, and a force `disturbance` that the model
-    does not know of.
+    An innovation corrects position and speed of a motor, and the estimate `disturbance` of a force
+    that the model does not include.
 
     Attributes:
-        machine: as the model knows it.
-        period: between two samples [s].
+        machine: the machine with the parameters of its file.
+        period: time between two samples [s].
         spread: `(k, n)` standard deviations of innovations 1..k periods after a reading [m, rad].
         disturbance: `(n,)` force against each actuator that the model does not explain [N, N m].
         coordinates: `(n,)` that exact encoders would read [m, rad]; all these are views.
-        rates: `(n,)` theirs.
+        rates: `(n,)` rates of these coordinates.
         pose: `(7,)`.
         twist: `(6,)`.
         acceleration: `(6,)` mean over the last step of the engine.
@@ -178,9 +188,9 @@ class ShadowModel:
         if not has_encoders(machine):
             raise InputError(
                 "leg.encoder",
-                f"{machine.name} has legs without encoders: from how far a reading jumps is a "
-                "fault follows from the encoder's step; give [leg.encoder] its counts a turn (and "
-                "[leg.drive] the scale_period of a direct drive), or choose another configuration",
+                f"{machine.name} has legs without encoders, whose steps decide which jumps of a "
+                "reading are faults; give [leg.encoder] its counts a turn (and [leg.drive] the "
+                "scale_period of a direct drive), or choose another configuration",
             )
         self.machine, self.period = machine, period
         stroke = machine.maximum_coordinates - machine.minimum_coordinates
@@ -194,8 +204,8 @@ class ShadowModel:
         self.spread = innovation_std(design, steady.covariance[0], MAX_MISSING_PERIODS)
         self.disturbance = np.zeros(machine.n_actuators)
         self._jacobian = np.zeros((1, machine.n_actuators, 6))
-        self._looped = mode == "velocity"
-        self._together = total_to_motor_mass_ratio(machine) > HEAVY_LEG_MASS_RATIO
+        self._has_velocity_loop = mode == "velocity"
+        self._corrects_load = total_to_motor_mass_ratio(machine) > HEAVY_LEG_MASS_RATIO
         self._link()
         # These are shown until those of the machine are known.
         self.pose[:], self.coordinates[:] = machine.home, machine.home_coordinates
@@ -226,7 +236,7 @@ class ShadowModel:
             ForwardKinematicsError: no pose has these coordinates.
         """
         windup = np.zeros_like(coordinates)
-        for _ in range(3):  # from the second time on with what transmissions and springs yield
+        for _ in range(3):  # from the second time on with the windup of transmissions and springs
             # Readings of redundant actuators contradict each other: the pose is the nearest one.
             pose = self.machine.forward_kinematics(coordinates - windup, tolerance=self._stroke)
             twist = np.linalg.pinv(self.machine.jacobian(pose)) @ rates
@@ -239,7 +249,7 @@ class ShadowModel:
     def advance(self, command: FloatArray, feedforward: FloatArray | None) -> bool:
         """Advance by one period under a command `(n,)`; return False where the model cannot."""
         plant, feedforward_rows = self._plant, None if feedforward is None else feedforward[None]
-        if self._looped:
+        if self._has_velocity_loop:
             plant.advance(command[None], feedforward=feedforward_rows)
         else:
             speed = self._states[:, column.SPEED]
@@ -252,10 +262,10 @@ class ShadowModel:
     def correct(self, innovation: FloatArray) -> None:
         """Correct the state by innovations `(n,)`: measured coordinates less `coordinates`.
 
-        Where drives close velocity loops, the disturbance acts through their integrals: a kick of
-        the speed would be seen by the loops, and summed up. The loop of the real drive has
-        integrated the real speed, whose sum is the place. The gains are those of a motor and its
-        load as one mass: where the load is the larger part, it is corrected with its motor.
+        Where drives close velocity loops, the disturbance acts through their integrals: the loops
+        would respond to a change of speed and integrate it. The loop of the real drive has
+        integrated the real speed, whose integral is the position. The gains assume that motor and
+        load are one mass: a load that is heavier than its motor is corrected with it.
         """
         position_correction, speed_correction, force_correction = (
             self._gain * innovation[:, None]
@@ -264,12 +274,12 @@ class ShadowModel:
         states = self._states
         states[:, column.POSITION] += position_correction
         states[:, column.SPEED] += speed_correction
-        if self._looped:
+        if self._has_velocity_loop:
             states[:, column.INTEGRAL] -= (
                 self._plant.drives.gains[0, :, 1] * position_correction + force_correction
             )
             states[:, column.EFFORT] -= force_correction
-        if self._together:  # a light motor alone could not take its load along
+        if self._corrects_load:  # a light motor alone could not take its load along
             solution = np.linalg.lstsq(
                 self.jacobian(),
                 np.stack([position_correction, speed_correction], axis=1),
@@ -284,10 +294,10 @@ class ShadowModel:
     def needed_efforts(self) -> FloatArray:
         """Return the efforts `(n,)` of motors that the model needs for the measured motion.
 
-        Loops of speed bring the model's efforts to them. In the other modes the model's efforts
-        are those of the command, and `disturbance` is what the motion needs less.
+        With velocity loops they are the model's efforts. In the other modes these follow the
+        command, and exceed the needed efforts by `disturbance`.
         """
-        return self.efforts if self._looped else self.efforts - self.disturbance
+        return self.efforts if self._has_velocity_loop else self.efforts - self.disturbance
 
     def jacobian(self) -> FloatArray:
         """Return the Jacobian `(n, 6)` at the present pose; the next call overwrites it."""
@@ -300,8 +310,8 @@ def innovation_std(design: ObserverDesign, covariance: FloatArray, count: int) -
     """Return standard deviations `(count, n)` of innovations 1.. periods after a reading.
 
     Args:
-        design: of the observer.
-        covariance: `(n, 3, 3)` of its state after a reading.
+        design: design of the observer.
+        covariance: `(n, 3, 3)` covariance of the observer's state after a reading.
         count: number of periods.
     """
     transition, rows = design.model.transition, []
@@ -314,42 +324,45 @@ def innovation_std(design: ObserverDesign, covariance: FloatArray, count: int) -
 class EncoderWatch:
     """Watches the readings of all encoders, and corrects lost counts.
 
-    A motor cannot jump: an innovation far beyond its deviation, and as far from the one before, is
-    lost counts, and the reading is corrected by them from there on. A reading that does not change
-    by a single count while the model needs more force to hold the motor than friction could give
-    is dead.
+    A motor cannot jump: an innovation far beyond its deviation, and as far from the previous one,
+    means lost counts, by which later readings are corrected. An encoder is dead whose reading does
+    not change by a single count while holding the motor would take more force than friction gives.
 
     Attributes:
-        offset: `(n,)` lost so far [m, rad], in the readings.
-        dead: `(n,)` encoders that are not believed any more.
+        offset: `(n,)` sum of the lost counts [m, rad].
+        dead: `(n,)` whether an encoder is dead, so that its readings are ignored.
         jump: largest jump of an innovation at the last sample, in standard deviations.
     """
 
     def __init__(self, model: ShadowModel, limit: float) -> None:
-        """Watch the encoders of a model; `limit`: of innovations, in standard deviations."""
+        """Watch the encoders of a model; `limit` of innovations is in standard deviations."""
         machine = model.machine
         n = machine.n_actuators
         self._model, self.limit, drives = model, limit, drive_model(machine)
-        self._stuck = STICKING_FORCE_RATIO * drives.breakaway + drives.touching
+        self._sticking_force = STICKING_FORCE_RATIO * drives.breakaway + drives.touching
         self._count, self._unit = drives.resolution, machine.coordinate_unit
-        self._far = OUTLIER_FRACTION * (machine.maximum_coordinates - machine.minimum_coordinates)
-        self._low = machine.minimum_coordinates - self._far
-        self._high = machine.maximum_coordinates + self._far
+        self._outlier_distance = OUTLIER_FRACTION * (
+            machine.maximum_coordinates - machine.minimum_coordinates
+        )
+        self._low = machine.minimum_coordinates - self._outlier_distance
+        self._high = machine.maximum_coordinates + self._outlier_distance
         self.offset, self.dead = np.zeros(n), np.zeros(n, dtype=bool)
         self._noise, self._ratios, self._learned = np.ones(n), np.zeros(n), 0
-        self.jump, self._shaken = 0.0, 0.0
-        self._last, self._still = np.full(n, np.nan), np.zeros(n)
-        self._force, self._latest = np.zeros(n), np.zeros(n)
+        self.jump, self._shock_end = 0.0, 0.0
+        self._last, self._still_time = np.full(n, np.nan), np.zeros(n)
+        self._force, self._latest_innovation = np.zeros(n), np.zeros(n)
         self._jumps: dict[int, tuple[float, int, float]] = {}
 
-    def innovation(self, reading: FloatArray, missed: int) -> FloatArray:
-        """Return innovations `(n,)` of readings after `missed` lost samples; dead ones zero."""
+    def innovation(self, reading: FloatArray, missed_samples: int) -> FloatArray:
+        """Return innovations `(n,)` of readings after a gap of samples; zero for dead encoders."""
         model = self._model
-        self._deviation = model.spread[min(missed, len(model.spread) - 1)]
+        self._deviation = model.spread[min(missed_samples, len(model.spread) - 1)]
         innovation = np.where(self.dead, 0.0, reading - self.offset - model.coordinates)
-        # What a model's error makes of the motion is in the one before as well.
-        self._before, self._latest = self._latest, innovation
-        sudden_change = np.minimum(np.abs(innovation), np.abs(innovation - self._before))
+        # An error of the model is in the previous innovation as well, and cancels.
+        self._previous_innovation, self._latest_innovation = self._latest_innovation, innovation
+        sudden_change = np.minimum(
+            np.abs(innovation), np.abs(innovation - self._previous_innovation)
+        )
         self._sudden = sudden_change
         self._ratio = sudden_change / (self._deviation * self._noise)
         self.jump = float(self._ratio.max())
@@ -358,20 +371,24 @@ class EncoderWatch:
     def check(
         self, time: float, reading: FloatArray, innovation: FloatArray, *, is_learning: bool
     ) -> list[Alarm]:
-        """Return new alarms; jumps are taken out of innovations.
+        """Return new alarms, and remove jumps from `innovation`.
 
-        While the shadow learns, the noise of the readings is not known: only leaps are jumps.
+        While the shadow learns, the noise of the readings is not known: a change counts as a jump
+        from a fraction of the stroke on.
         """
         if is_learning:
             self._learn_noise()
-            is_jump = self._sudden > self._far
+            is_jump = self._sudden > self._outlier_distance
         else:
             is_jump = self._ratio > self.limit
-        if is_jump.any() and time >= self._shaken and not self.dead.any():
+        if is_jump.any() and time >= self._shock_end and not self.dead.any():
             for leg in np.flatnonzero(is_jump).tolist():
                 _, count, offset_before = self._jumps.get(leg, (time, 0, float(self.offset[leg])))
                 self._jumps[leg] = time, count + 1, offset_before
-                lost_distance, step = innovation[leg] - self._before[leg], self._count[leg]
+                lost_distance, step = (
+                    innovation[leg] - self._previous_innovation[leg],
+                    self._count[leg],
+                )
                 lost_distance = (
                     step * np.rint(lost_distance / step) if step > 0.0 else lost_distance
                 )
@@ -380,48 +397,56 @@ class EncoderWatch:
         is_unchanged = reading == self._last
         disturbance = self._model.disturbance
         np.copyto(self._force, disturbance, where=~is_unchanged)
-        self._still[:] = np.where(is_unchanged, self._still + self._model.period, 0.0)
+        self._still_time[:] = np.where(is_unchanged, self._still_time + self._model.period, 0.0)
         self._last[:] = reading
         alarms = [*self._after_jumps(time, reading)] if self._jumps else []
-        frozen = (self._still >= DEAD_READING_TIME) & ~self.dead
+        frozen = (self._still_time >= DEAD_READING_TIME) & ~self.dead
         if frozen.any():
-            frozen &= np.abs(disturbance - self._force) > self._stuck
-            alarms += [self._died(time, leg) for leg in np.flatnonzero(frozen).tolist()]
+            frozen &= np.abs(disturbance - self._force) > self._sticking_force
+            alarms += [
+                self._dead_encoder_alarm(time, leg) for leg in np.flatnonzero(frozen).tolist()
+            ]
         return alarms
 
     def _learn_noise(self) -> None:
-        """Take the mean of the innovations for a healthy encoder's; single jumps hardly count."""
+        """Learn the noise from the mean of the innovations, on which single jumps hardly count."""
         self._learned += 1
         self._ratios += (self._ratio * self._noise - self._ratios) / self._learned
         self._noise = np.maximum(self._ratios / QUANTISED_RATIO, 1.0)
 
-    def behind_force(self, time: float) -> list[Alarm]:
-        """Return the alarm of the one encoder that stands still, as the cause of a steady force.
+    def frozen_encoder_alarm(self, time: float) -> list[Alarm]:
+        """Return the alarm of a frozen encoder, which explains a steady force; empty without one.
 
-        The loop moves the leg of a frozen reading, and the model takes what holds it for a force.
+        The loop moves the leg whose reading is frozen, which looks to the model like a force.
         """
-        standing_legs = np.flatnonzero((self._still >= MAX_PAUSE) & ~self.dead).tolist()
-        return [self._died(time, leg) for leg in standing_legs] if len(standing_legs) == 1 else []
+        standing_legs = np.flatnonzero((self._still_time >= MAX_PAUSE) & ~self.dead).tolist()
+        return (
+            [self._dead_encoder_alarm(time, leg) for leg in standing_legs]
+            if len(standing_legs) == 1
+            else []
+        )
 
     def _after_jumps(self, time: float, reading: FloatArray) -> Iterator[Alarm]:
-        """Yield the alarms that jumps lead to: a dead encoder, or lost counts after `QUIET_TIME`.
+        """Yield the alarms that follow jumps: a dead encoder, or lost counts after `QUIET_TIME`.
 
-        Most motors thrown again and again, with readings that change, are a shock to the machine.
+        Repeated jumps of most encoders, whose readings change, are a shock to the machine.
         """
         jumping_legs = [leg for leg, (_, count, _) in self._jumps.items() if count > 1]
-        if len(jumping_legs) > len(reading) // 2 and not self._still[jumping_legs].any():
+        if len(jumping_legs) > len(reading) // 2 and not self._still_time[jumping_legs].any():
             for leg, (_, _, offset_before) in self._jumps.items():
                 self.offset[leg] = offset_before
             self._jumps.clear()
-            self._shaken = time + SHOCK_TIME
+            self._shock_end = time + SHOCK_TIME
             return
         for leg, (last_jump, count, offset_before) in list(self._jumps.items()):
             is_outside = not self._low[leg] <= reading[leg] <= self._high[leg]
-            is_outside |= abs(self.offset[leg] - offset_before) > self._far[leg]
+            is_outside |= abs(self.offset[leg] - offset_before) > self._outlier_distance[leg]
             if is_outside or count >= MAX_JUMPS:
                 self.offset[leg] = offset_before
-                yield self._died(time, leg, "out of reach" if is_outside else "")
-            elif time - last_jump >= QUIET_TIME > self._still[leg]:  # it reads on: it is not dead
+                yield self._dead_encoder_alarm(time, leg, "out of reach" if is_outside else "")
+            elif (
+                time - last_jump >= QUIET_TIME > self._still_time[leg]
+            ):  # not dead: its reading changes
                 del self._jumps[leg]
                 lost_distance, step = offset_before - float(self.offset[leg]), self._count[leg]
                 size, unit = (
@@ -431,9 +456,9 @@ class EncoderWatch:
                 )
                 yield Alarm(time, "counts", leg + 1, size, unit)
 
-    def _died(self, time: float, leg: int, how: str = "") -> Alarm:
+    def _dead_encoder_alarm(self, time: float, leg: int, reason: str = "") -> Alarm:
         self.dead[leg] = True
         self._jumps.pop(leg, None)
-        still_time = float(self._still[leg])
-        how = how or ("stands still, or the leg does" if still_time > 0.0 else "jumps")
-        return Alarm(time, "sensor", leg + 1, still_time, "s", f"encoder {how}")
+        still_time = float(self._still_time[leg])
+        reason = reason or ("stands still, or the leg does" if still_time > 0.0 else "jumps")
+        return Alarm(time, "sensor", leg + 1, still_time, "s", f"encoder {reason}")

@@ -21,8 +21,8 @@ from twin.plant.drives import actuator_limit
 from twin.plant.signals import seed_sequence
 
 LINE_FREQUENCIES = 0.1 + 0.05 * np.arange(39)
-"""[Hz] Frequencies of the motion, 0.1 to 2: above what washout filters leave, up to what a cabin is
-shaken with.
+"""[Hz] Frequencies of the motion, from the lowest that washout filters leave to those at which a
+cabin is shaken.
 """
 
 CORNER_FREQUENCY = 0.3
@@ -56,9 +56,9 @@ def working_sines(machine: MachineModel, duration: float, seed: int) -> MultiSin
     """Return a motion of all axes at once, scaled to `STROKE_FRACTION` and `SPEED_FRACTION`.
 
     Args:
-        machine: that performs the motion.
+        machine: machine that performs the motion.
         duration: [s].
-        seed: of the phases; another seed is another motion.
+        seed: seed of the phases; another seed gives another motion.
 
     Raises:
         InputError: a seed or a duration that cannot be used.
@@ -116,12 +116,12 @@ def work(
     """Yield the measurements of an emulated machine that follows a reference, one a period.
 
     Args:
-        machine: as its control unit knows it.
-        reference: at the control periods; a rehearsal ends with it.
-        hidden: the real (perturbed) machine, default the same.
-        faults: what goes wrong, and when.
-        noise: of the readings, as of `EmulatedMachine`.
-        seed: of everything random.
+        machine: the machine as its control unit knows it.
+        reference: reference at the control periods; the rehearsal ends with it.
+        hidden: the real (perturbed) machine; None: the same machine.
+        faults: faults with their times.
+        noise: noise of the readings, as in `EmulatedMachine`.
+        seed: seed of everything random.
 
     Raises:
         InputError: as `EmulatedMachine`.

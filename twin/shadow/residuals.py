@@ -28,10 +28,10 @@ from twin.shadow.model import ShadowModel
 BLOCK_TIME = 0.02
 """[s] Engineering choice: duration of a block, short beside the 2 s that a detection may take."""
 
-ONE, FRICTION, RATE, ACCELERATION, EFFORT, POSITION, SIDE = range(7)
-"""Columns of the regressors of a leg: 1, direction of motion with viscous per dry friction, rate,
-acceleration, effort that the model needs of the motor, coordinate from home, and the side at
-which the transmission touches.
+CONSTANT, FRICTION, RATE, ACCELERATION, EFFORT, POSITION, CONTACT_SIDE = range(7)
+"""Columns of the regressors of a leg: 1; direction of motion plus viscous friction relative to dry
+friction; rate; acceleration; effort of the motor that the model needs; coordinate from home; and
+the sign of the flank at which the transmission is in contact.
 """
 
 REGRESSOR_COUNT = 7
@@ -53,8 +53,8 @@ backlash.
 """
 
 PRIOR_FRACTION = 1e-3
-"""Engineering choice: weight of the prior, that all coefficients are zero, as a fraction of that of
-the learned blocks; it decides what the motion does not excite.
+"""Engineering choice: weight of the prior that all coefficients are zero, relative to the weight of
+the learned blocks; it determines coefficients that the motion does not excite.
 """
 
 FRICTION_TRACKING_TIME = 8.0
@@ -64,7 +64,7 @@ detection, short beside the minutes of warming and wear.
 
 
 class Residual(NamedTuple):
-    """Means over one block, at the times of the measurements in it."""
+    """Means over one block, taken at the times of its measurements."""
 
     values: FloatArray
     """`(n,)` r [N, N m] or p [m, rad]"""
@@ -73,7 +73,7 @@ class Residual(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Residuals of one block, and what causes would make of them."""
+    """Residuals of one block, and the quantities from which the effect of causes follows."""
 
     force: Residual | None
     """None without a measurement in the block"""
@@ -85,12 +85,12 @@ class Block(NamedTuple):
     """`(n, 6)` forces of the legs that balance unit wrenches on the platform"""
     mass_forces: FloatArray
     """`(n, 4)` forces of the legs that carry and accelerate 1 kg at the platform's centre of mass,
-    and what is added for a metre along each of the platform's axes
+    then their change per metre that the mass is moved along each of the platform's axes
     """
     jacobian: FloatArray
     """`(n, 6)`"""
-    moving: bool
-    """whether a leg moves faster than its friction needs to show"""
+    is_moving: bool
+    """whether a leg moves so fast that its friction is fully developed"""
 
 
 class Residuals:
@@ -100,14 +100,20 @@ class Residuals:
         """Store the drive constants of the model's machine."""
         machine, n = model.machine, model.machine.n_actuators
         self._model, drives = model, drive_model(machine)
-        self._slow = np.maximum(drives.stribeck_speed * (drives.friction > 0.0), drives.smoothing)
+        self._slow_speed = np.maximum(
+            drives.stribeck_speed * (drives.friction > 0.0), drives.smoothing
+        )
         dry = np.where(drives.friction > 0.0, drives.friction, np.inf)
         self._viscous_ratio, self._touching = drives.viscous / dry, drives.touching
-        self._keep = exp(-model.period / ACCELERATION_FILTER_TIME)
+        self._filter_decay = exp(-model.period / ACCELERATION_FILTER_TIME)
         self._home = machine.home_coordinates
         self._center = np.array(machine.parameters.platform.body.center_of_mass)
         self._gravity = np.array([0.0, 0.0, machine.parameters.gravity])
-        self._filtered, self._poses, self._legs = np.zeros(n), np.zeros((2, 7)), np.zeros((2, n))
+        self._filtered_rates, self._poses, self._legs = (
+            np.zeros(n),
+            np.zeros((2, 7)),
+            np.zeros((2, n)),
+        )
         self.block_size = max(1, round(BLOCK_TIME / model.period))
         # One row a sample: pose, disturbance, and the regressors leg by leg.
         self._first, width = 7 + n, 7 + n + n * REGRESSOR_COUNT
@@ -117,8 +123,8 @@ class Residuals:
         self.start()
 
     def start(self) -> None:
-        """Continue after a start of the model: nothing is known of the time before."""
-        self._filtered[:] = self._model.rates
+        """Restart with the model, without a history."""
+        self._filtered_rates[:] = self._model.rates
         self._known_rows, self._last_pose = 0, np.zeros(7)
         self.has_forces = False
         self._clear()
@@ -126,14 +132,16 @@ class Residuals:
     def read(
         self, values: Mapping[str, FloatArray], ages: Mapping[str, float], known_force: FloatArray
     ) -> Block | None:
-        """Add one sample, after the model was corrected by it; return the block that it completes.
+        """Add one sample by which the model was corrected; return the block that it completes.
+
+        None is returned while the block is incomplete.
 
         Args:
             values: fields of the sample.
-            ages: [s] by which fields are older than the sample.
-            known_force: `(n,)` that is known to be unexplained, on each actuator [N, N m].
+            ages: [s] ages of the fields at the time of the sample.
+            known_force: `(n,)` known part of the unexplained force on each actuator [N, N m].
         """
-        self._remember(known_force)
+        self._store_row(known_force)
         forces, pose = values.get("forces"), values.get("pose")
         self.has_forces |= forces is not None
         if forces is not None or not self.has_forces:
@@ -143,42 +151,47 @@ class Residuals:
             self._add(LEAD, ages.get("pose", 0.0), pose)
         self._squared_efforts += self._model.efforts**2
         self._count += 1
-        return self._finished() if self._count == self.block_size else None
+        return self._finish_block() if self._count == self.block_size else None
 
-    def _remember(self, known_force: FloatArray) -> None:
+    def _store_row(self, known_force: FloatArray) -> None:
         """Add a row of the model's present state to the history."""
-        model, n = self._model, len(self._filtered)
+        model, n = self._model, len(self._filtered_rates)
         rates, forces = model.rates, model.forces
-        change = rates - self._filtered
-        self._filtered += (1.0 - self._keep) * change
+        change = rates - self._filtered_rates
+        self._filtered_rates += (1.0 - self._filter_decay) * change
         row = self._history[self._known_rows % len(self._history)]
         row[:7], row[7 : self._first] = model.pose, model.disturbance
         regressors = row[self._first :].reshape(n, REGRESSOR_COUNT)
-        regressors[:, ONE] = 1.0
-        direction = np.minimum(np.maximum(rates / self._slow, -1.0), 1.0)
+        regressors[:, CONSTANT] = 1.0
+        direction = np.minimum(np.maximum(rates / self._slow_speed, -1.0), 1.0)
         regressors[:, FRICTION] = direction + self._viscous_ratio * rates
         regressors[:, RATE] = rates
         regressors[:, ACCELERATION] = change / ACCELERATION_FILTER_TIME
         regressors[:, EFFORT] = model.needed_efforts()
         regressors[:, POSITION] = model.coordinates - self._home
         # Where an unknown force could have turned the load, the side is unknown.
-        pushed = np.abs(forces) > CONTACT_FORCE_FRACTION * self._touching + np.abs(known_force)
-        regressors[:, SIDE] = np.sign(forces) * pushed
+        is_in_contact = np.abs(forces) > CONTACT_FORCE_FRACTION * self._touching + np.abs(
+            known_force
+        )
+        regressors[:, CONTACT_SIDE] = np.sign(forces) * is_in_contact
         self._known_rows += 1
 
     def _row(self, age: float) -> FloatArray | None:
-        """Return the model's row, `age` [s] ago; None where that is not known any more."""
-        back = max(age / self._model.period, 0.0)
-        whole = int(back)
+        """Return the model's row of `age` [s] ago; None where it is no longer stored."""
+        periods_ago = max(age / self._model.period, 0.0)
+        whole_periods = int(periods_ago)
         size, newest = len(self._history), self._known_rows - 1
-        if whole + 1 >= min(size, self._known_rows):
-            return self._history[newest % size] if back == 0.0 else None
-        newer = self._history[(newest - whole) % size]
-        older = self._history[(newest - whole - 1) % size]
-        return np.asarray(newer + (back - whole) * (older - newer))
+        if whole_periods + 1 >= min(size, self._known_rows):
+            return self._history[newest % size] if periods_ago == 0.0 else None
+        newer = self._history[(newest - whole_periods) % size]
+        older = self._history[(newest - whole_periods - 1) % size]
+        return np.asarray(newer + (periods_ago - whole_periods) * (older - newer))
 
     def _add(self, kind: int, age: float, measured: FloatArray | None) -> None:
-        """Add the residual of what was measured `age` [s] ago; of forces None without any."""
+        """Add the residual of a measurement of `age` [s] ago.
+
+        None stands for forces that are not measured: the disturbance is their residual.
+        """
         row = self._row(age)
         if row is None:
             return
@@ -200,7 +213,7 @@ class Residuals:
         self._squared_efforts[:] = 0.0
         self._count, self._counts = 0, [0, 0]
 
-    def _finished(self) -> Block:
+    def _finish_block(self) -> Block:
         """Return the block of the sums, and begin the next one."""
         model = self._model
         jacobian = model.jacobian().copy()
@@ -234,21 +247,21 @@ class HealthyLaw:
 
     Attributes:
         coefficients: `(n, 7)`.
-        friction_rise: `(n,)` by how much friction has risen since it was learned [N, N m].
+        friction_rise: `(n,)` rise of friction since the law was learned [N, N m].
         deviation: `(n,)` standard deviation of a block from the law.
     """
 
-    def __init__(self, healthy: Sequence[Residual]) -> None:
+    def __init__(self, residuals_of_blocks: Sequence[Residual]) -> None:
         """Fit the law to the residuals of healthy blocks."""
-        residuals = np.array([each.values for each in healthy])
-        rows = np.array([each.regressors for each in healthy])
+        residuals = np.array([residual.values for residual in residuals_of_blocks])
+        rows = np.array([residual.regressors for residual in residuals_of_blocks])
         squares = np.einsum("bni,bnj->nij", rows, rows)
         products = np.einsum("bni,bn->ni", rows, residuals)
         scale = np.sqrt(np.einsum("nii->ni", squares))
         scale[scale == 0.0] = 1.0
-        scaled = squares / (scale[:, :, None] * scale[:, None, :])
-        scaled += PRIOR_FRACTION * np.eye(REGRESSOR_COUNT)
-        inverse = np.linalg.inv(scaled) / (scale[:, :, None] * scale[:, None, :])
+        normalised = squares / (scale[:, :, None] * scale[:, None, :])
+        normalised += PRIOR_FRACTION * np.eye(REGRESSOR_COUNT)
+        inverse = np.linalg.inv(normalised) / (scale[:, :, None] * scale[:, None, :])
         self.coefficients = np.einsum("nij,nj->ni", inverse, products)
         self.friction_rise = np.zeros(len(squares))
         errors = residuals - np.einsum("bni,ni->bn", rows, self.coefficients)
@@ -263,7 +276,7 @@ class HealthyLaw:
         return np.asarray(residual.values - predicted)
 
     def follow_friction(self, unexplained: FloatArray, friction: FloatArray) -> None:
-        """Let the law follow what is unexplained `(n,)` along the friction regressors `(n,)`.
+        """Let the law follow unexplained residuals `(n,)` along the friction regressors `(n,)`.
 
         Dry and viscous friction change in proportion, as warming and wear change both. The time
         constant is `FRICTION_TRACKING_TIME`, so that a sudden fault is seen before it is followed.
@@ -272,4 +285,4 @@ class HealthyLaw:
 
     def shift(self, force: FloatArray) -> None:
         """Add forces `(n,)` to the constant part of the law."""
-        self.coefficients[:, ONE] += force
+        self.coefficients[:, CONSTANT] += force

@@ -44,17 +44,17 @@ class ShadowSession:
     """Feeds a shadow from a source, and sends its estimates on.
 
     Attributes:
-        shadow: that is fed.
-        source: of the samples.
-        telemetry: to which the estimates go; None without one.
-        recorder: of the file of samples and estimates; None without one. The machine's channels
-            keep their names, so that the log can be replayed.
-        sample: the last one that could be used; None before the first.
-        state: that follows from it.
-        alarms: of the shadow and of silence, in the order in which they were raised.
-        elapsed: [s] of the machine's clock, without the steps by which it was set.
-        last: duration of the last update [s].
-        shortened: whether `judge_short` judged a stream shorter than its learning time.
+        shadow: the shadow that the source feeds.
+        source: source of the samples.
+        telemetry: receiver of the estimates; None without one.
+        recorder: recorder of samples and estimates; None without one. The machine's channels keep
+            their names, so that the log can be replayed.
+        sample: the last sample that could be used; None before the first.
+        state: the state at that sample; None before the first.
+        alarms: alarms of the shadow and of silence, in the order in which they were raised.
+        elapsed: [s] time on the machine's clock, without the steps by which the clock was set.
+        last_duration: duration of the last update [s].
+        is_shortened: whether `judge_short` judged a stream shorter than its learning time.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ShadowSession:
         telemetry: Telemetry | None = None,
         recorder: LogRecorder | None = None,
     ) -> None:
-        """Put the parts together; `recorder`: of the file of the samples."""
+        """Connect the shadow to its source, its telemetry and its recorder."""
         self.shadow, self.source, self.telemetry = shadow, source, telemetry
         self.recorder = recorder
         machine = shadow.machine
@@ -83,10 +83,12 @@ class ShadowSession:
         self.state: ShadowState | None = None
         self.alarms: list[Alarm] = []
         self.elapsed = 0.0
-        self._spent, self._count, self.last = np.zeros(DURATIONS_KEPT), 0, 0.0
-        self._heard, self._silent, self._told = clock.monotonic(), False, 0
-        self.shortened = False
-        self._early: deque[Sample] = deque(maxlen=round(SHORT_STREAM_TIME / shadow.period))
+        self._durations, self._count, self.last_duration = np.zeros(DURATIONS_KEPT), 0, 0.0
+        self._receive_time, self._is_silent, self._reported_alarms = clock.monotonic(), False, 0
+        self.is_shortened = False
+        self._learning_samples: deque[Sample] = deque(
+            maxlen=round(SHORT_STREAM_TIME / shadow.period)
+        )
 
     @property
     def updates(self) -> int:
@@ -97,41 +99,44 @@ class ShadowSession:
         """Return percentiles of the last updates' durations [s]; zeros before the first."""
         if not self._count:
             return [0.0] * len(percentiles)
-        recent = self._spent[: min(self._count, DURATIONS_KEPT)]
+        recent = self._durations[: min(self._count, DURATIONS_KEPT)]
         return [float(value) for value in np.percentile(recent, percentiles)]
 
     def receive(self, timeout: float) -> bool:
-        """Take the next sample; False where none came within `timeout` [s] or the source ended."""
+        """Process the next sample; False where none came within `timeout` [s]."""
         sample = self.source.receive(timeout)
         if sample is not None:
-            self.take(sample)
+            self.process(sample)
             return True
         if self._recording is not None:
             self._recording.flush()
-        silence = clock.monotonic() - self._heard
-        if silence >= SILENCE_TIMEOUT and not (self._silent or self.source.ended):
-            self._silent = True
+        silence = clock.monotonic() - self._receive_time
+        if silence >= SILENCE_TIMEOUT and not (self._is_silent or self.source.ended):
+            self._is_silent = True
             last_time = 0.0 if self.sample is None else self.sample.time
             note = f"no samples since {last_time:.3f} s"
             self.alarms.append(Alarm(last_time, "silence", None, silence, "s", note))
         return False
 
-    def take(self, sample: Sample) -> ShadowState | None:
-        """Update, record and send the state; return it, or the last one after a bad sample."""
+    def process(self, sample: Sample) -> ShadowState | None:
+        """Update, record and send the state; return it, or the last state after a bad sample.
+
+        None is returned before the first usable sample.
+        """
         start_time, shadow = clock.perf_counter(), self.shadow
-        state, accepted = shadow.update(sample), shadow.taken
-        self._heard, self._silent = clock.monotonic(), False
-        if accepted is None:
+        state, used_sample = shadow.update(sample), shadow.used_sample
+        self._receive_time, self._is_silent = clock.monotonic(), False
+        if used_sample is None:
             return self.state
-        self.last = clock.perf_counter() - start_time
-        self._spent[self._count % DURATIONS_KEPT] = self.last
+        self.last_duration = clock.perf_counter() - start_time
+        self._durations[self._count % DURATIONS_KEPT] = self.last_duration
         self._count += 1
-        self.alarms += shadow.alarms[self._told :]
-        self._told = len(shadow.alarms)
+        self.alarms += shadow.alarms[self._reported_alarms :]
+        self._reported_alarms = len(shadow.alarms)
         if shadow.is_learning:
-            self._early.append(accepted)
+            self._learning_samples.append(used_sample)
         else:
-            self._early.clear()
+            self._learning_samples.clear()
         if self._recording is not None:
             estimates = {
                 "estimated_coordinates": state.coordinates,
@@ -141,11 +146,11 @@ class ShadowSession:
                 "disturbance": state.disturbance,
                 "residuals": state.residuals,
             }
-            self._recording.add(accepted._replace(values={**accepted.values, **estimates}))
-        self._send(self._estimate(accepted, state))
-        step = 0.0 if self.sample is None else accepted.time - self.sample.time
+            self._recording.add(used_sample._replace(values={**used_sample.values, **estimates}))
+        self._send(self._estimate(used_sample, state))
+        step = 0.0 if self.sample is None else used_sample.time - self.sample.time
         self.elapsed += step if 0.0 < step < MAX_CLOCK_STEP else 0.0
-        self.sample, self.state = accepted, state
+        self.sample, self.state = used_sample, state
         return state
 
     def finish(self) -> Path | None:
@@ -163,14 +168,14 @@ class ShadowSession:
     def judge_short(self) -> bool:
         """Evaluate a stream that ended while the shadow learned; return whether it was long enough.
 
-        The shadow takes the samples that are kept once more, with the first half of their motion
-        for healthy.
+        The shadow processes the stored samples once more; it learns from the first half of their
+        motion.
         """
         shadow, half_learned = self.shadow, SHORT_STREAM_FRACTION * self.shadow.learned
         if not shadow.is_learning or half_learned < MIN_LEARNING_TIME:
             return False
         shadow.reset(learning=half_learned)
-        for sample in self._early:
+        for sample in self._learning_samples:
             shadow.update(sample)
         known_alarms = {(alarm.time, alarm.kind, alarm.leg) for alarm in self.alarms}
         new_alarms = (
@@ -179,12 +184,12 @@ class ShadowSession:
             if (candidate.time, candidate.kind, candidate.leg) not in known_alarms
         )
         self.alarms += new_alarms
-        self._told = len(shadow.alarms)
-        self.shortened = True
+        self._reported_alarms = len(shadow.alarms)
+        self.is_shortened = True
         return True
 
     def _estimate(self, sample: Sample, state: ShadowState) -> Sample:
-        """Return the sample of what the twin estimates, with the alarms that last."""
+        """Return the sample of the twin's estimates, with the active alarms."""
         active = {alarm.kind for alarm in self.shadow.active}
         values = {
             "coordinates": state.coordinates,

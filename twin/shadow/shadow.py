@@ -41,7 +41,7 @@ coordinates are rejected.
 """
 
 DETECTION_INTERVAL = 10
-"""Number of samples between two looks for dead channels."""
+"""Number of samples between two checks for dead channels."""
 
 MIN_SAMPLE_RATE = 200.0
 """[Hz] Engineering choice: lowest sample rate; at 100 Hz lost counts look like a dead encoder, at
@@ -64,8 +64,8 @@ class SampleCheck:
     """Removes fields from samples that no machine can have sent.
 
     Attributes:
-        refused: reason -> how often a sample, or a field of one, was left out for it.
-        latest: reason -> what it was in the last one.
+        refused: reason -> number of samples or fields that were left out for it.
+        latest: reason -> detail of the last sample or field that was left out.
     """
 
     def __init__(self, machine: MachineModel) -> None:
@@ -81,15 +81,15 @@ class SampleCheck:
         self._shapes = {name: (width_of(name, machine.n_actuators),) for name in FIELD_WIDTHS}
 
     def usable(self, sample: Sample) -> Sample | None:
-        """Return a sample without the fields that cannot be used; None where its time cannot."""
+        """Return a sample without its unusable fields; None where its time is unusable."""
         if not 0.0 <= sample.time <= MAX_TIME:
             self.refuse(f"times that are not from 0 to {MAX_TIME:g} s", f"{sample.time:.6g} s")
             return None
         values = sample.values
-        if self._sound(values):
+        if self._are_all_valid(values):
             return sample
         wrong_signals = {
-            name: reason for name in values if (reason := self._wrong(name, values[name]))
+            name: reason for name in values if (reason := self._fault_text(name, values[name]))
         }
         for name, reason in wrong_signals.items():
             self.refuse(f"{name} {reason}", f"at {sample.time:.6g} s")
@@ -110,12 +110,12 @@ class SampleCheck:
             )
         return is_out_of_range
 
-    def refuse(self, reason: str, what: str) -> None:
-        """Count one sample or field that was left out, by its reason."""
+    def refuse(self, reason: str, detail: str) -> None:
+        """Count one sample or field that was left out, and store `detail` of it."""
         self.refused[reason] += 1
-        self.latest[reason] = what
+        self.latest[reason] = detail
 
-    def _sound(self, values: Mapping[str, FloatArray]) -> bool:
+    def _are_all_valid(self, values: Mapping[str, FloatArray]) -> bool:
         """Return whether all fields are valid; much faster than checking field by field."""
         known_names = [name for name in values if name in self._shapes]
         if any(getattr(values[name], "shape", None) != self._shapes[name] for name in known_names):
@@ -123,9 +123,9 @@ class SampleCheck:
         all_values = np.concatenate([EMPTY_ARRAY, *(values[name] for name in known_names)])
         if not np.abs(all_values).max(initial=0.0) <= MAX_READING:
             return False
-        return all(_is_turned(values[name]) for name in POSE_FIELDS if name in values)
+        return all(_has_unit_quaternion(values[name]) for name in POSE_FIELDS if name in values)
 
-    def _wrong(self, name: str, value: FloatArray) -> str:
+    def _fault_text(self, name: str, value: FloatArray) -> str:
         """Return why a field is invalid; empty if it is valid."""
         shape = self._shapes.get(name)
         if shape is None:
@@ -134,17 +134,21 @@ class SampleCheck:
             return f"that are not {shape[0]} numbers"
         if not np.abs(value).max() <= MAX_READING:
             return f"that are not finite, or beyond {MAX_READING:g}"
-        return "without a unit quaternion" if name in POSE_FIELDS and not _is_turned(value) else ""
+        return (
+            "without a unit quaternion"
+            if name in POSE_FIELDS and not _has_unit_quaternion(value)
+            else ""
+        )
 
 
-def _is_turned(pose: FloatArray) -> bool:
-    """Return whether the quaternion of a pose `(7,)` is one."""
+def _has_unit_quaternion(pose: FloatArray) -> bool:
+    """Return whether the quaternion of a pose `(7,)` has norm one."""
     quaternion = pose[3:]
     return abs(sqrt(quaternion @ quaternion) - 1.0) <= NORM_TOLERANCE
 
 
 MAX_GAP = 3
-"""Engineering choice: maximum number of missing samples after which the observer need not settle.
+"""Engineering choice: largest number of missing samples after which the observer need not settle.
 """
 
 GAP_SETTLING_TIME = 0.2
@@ -181,7 +185,7 @@ class ShadowState(NamedTuple):
     twist: FloatArray
     """estimated twist of the platform `(6,)`"""
     coordinates: FloatArray
-    """`(n,)` coordinates of the actuators, lost counts mended [m, rad]"""
+    """`(n,)` coordinates of the actuators, corrected for lost counts [m, rad]"""
     forces: FloatArray
     """`(n,)` forces of the motors [N, N m]"""
     innovation: FloatArray
@@ -191,28 +195,28 @@ class ShadowState(NamedTuple):
     wrench: FloatArray
     """`(6,)` disturbance wrench on the platform, mean over the window"""
     residuals: FloatArray
-    """`(n,)` largest residual of each leg per its threshold; an alarm begins at 1"""
+    """`(n,)` largest residual of each leg relative to its threshold; an alarm begins at 1"""
 
 
 class Shadow:
     """A model that runs next to a machine: `update` with every sample.
 
-    The sample holds what was measured and the command that was in force over the period before
-    it. Lost samples are bridged by the model. For the first seconds it learns what is normal for
-    this machine; faults are changes from there. docs/shadow.md derives residuals and thresholds.
-    No sample ends it: what cannot be used is left out and counted in `check`.
+    A sample holds measurements and the command of the period before it. The model bridges lost
+    samples. In the first seconds of motion the shadow learns what is normal for this machine;
+    later changes are faults. docs/shadow.md derives residuals and thresholds. No sample stops the
+    shadow: unusable fields are left out and counted in `check`.
 
     Attributes:
-        machine: as the model knows it.
-        period: between samples [s].
-        learning: of motion, after which changes are faults [s].
-        model: what runs beside the machine.
-        alarms: all that were raised, in order.
-        missed: samples that did not come.
-        late: samples that came twice or after later ones, and were left out.
-        restarts: how often the model started from a measured state, the first time included.
-        check: what was left out of samples, and how often.
-        taken: the last sample, without what was left out of it; None where nothing is left.
+        machine: the machine with the parameters of its file.
+        period: time between samples [s].
+        learning: time of motion after which changes are faults [s].
+        model: model that runs beside the machine.
+        alarms: all alarms that were raised, in order.
+        missed: number of samples that did not come.
+        late: number of samples that came twice or after later ones, and were left out.
+        restarts: number of starts of the model from a measured state, the first one included.
+        check: check of samples, which counts what was left out of them.
+        used_sample: the last sample without its unusable fields; None where it was unusable.
     """
 
     def __init__(
@@ -228,13 +232,13 @@ class Shadow:
         """Prepare model, observer and detectors.
 
         Args:
-            machine: with the drives and sensors of its file.
+            machine: the machine with the drives and sensors of its file.
             rate: samples per second [Hz], at least 200.
-            thresholds: sizes that are worth an alarm; default `default_thresholds`.
-            mode: of the commands; default: found from the commands of the learning time. Speeds
-                win over forces, and forces over setpoints.
-            delays: field -> [s] by which its values are older than their sample.
-            learning: [s] after which changes are faults.
+            thresholds: sizes that are worth an alarm; None for `default_thresholds`.
+            mode: mode of the commands; None derives it from the commands of the learning time:
+                speeds take precedence over forces, and forces over setpoints.
+            delays: field -> [s] age of its values at the time of their sample.
+            learning: [s] time of motion after which changes are faults.
 
         Raises:
             InputError: an argument that cannot be used.
@@ -262,7 +266,7 @@ class Shadow:
         """Forget everything: restart and learn again from the next sample.
 
         Args:
-            learning: [s] after which changes are faults; default as before.
+            learning: [s] time of motion after which changes are faults; None keeps it.
 
         Raises:
             InputError: a time that is negative or not finite.
@@ -273,19 +277,19 @@ class Shadow:
         self.missed = self.late = self.restarts = 0
         self._stamp, self._commands = 0.0, set[str]()
         self.check = SampleCheck(self.machine)
-        self.taken: Sample | None = None
+        self.used_sample: Sample | None = None
         self._begin()
 
     def _begin(self) -> None:
-        """Begin anew with the model, which knows nothing of the machine yet."""
+        """Begin anew with a model that has no state of the machine yet."""
         n, machine = self.machine.n_actuators, self.machine
         self._command: FloatArray = np.zeros(n)
         self._feedforward: FloatArray | None = None
         self._encoders = EncoderWatch(self.model, self.thresholds.jump)
         self._channels = ChannelWatch(machine.maximum_coordinates - machine.minimum_coordinates)
         self._watch = MachineWatch(self.model, self.thresholds, self.learning)
-        self._clock, self._running, self._calm = 0.0, False, 0.0
-        self._innovation, self._unheard, self._looks = np.zeros(n), 0, 0
+        self._clock, self._running, self._calm_time = 0.0, False, 0.0
+        self._innovation, self._periods_without_reading, self._check_count = np.zeros(n), 0, 0
 
     @property
     def active(self) -> list[Alarm]:
@@ -312,15 +316,15 @@ class Shadow:
 
     def update(self, sample: Sample) -> ShadowState:
         """Update the shadow by one sample and return the state at its time."""
-        self.taken = self.check.usable(sample)
-        if self.taken is None:
+        self.used_sample = self.check.usable(sample)
+        if self.used_sample is None:
             return self._state()
-        values, time = self.taken.values, sample.time
+        values, time = self.used_sample.values, sample.time
         if not self._has_mode(values, time):
             return self._state()
         coordinates = values.get("coordinates")
-        late_by = time - self._clock
-        periods = round(late_by / self.period) if self._running else 1
+        delay = time - self._clock
+        periods = round(delay / self.period) if self._running else 1
         if -RESTART_THRESHOLD < periods * self.period < 0.5 * self.period:
             self.late += 1
             return self._state()
@@ -337,26 +341,26 @@ class Shadow:
                 self._start(coordinates)
             return self._state()
         step_time = periods * self.period
-        self._clock += step_time + CLOCK_GAIN * (late_by - step_time)
+        self._clock += step_time + CLOCK_GAIN * (delay - step_time)
         for step in range(1, periods + 1):
             command = previous_command + (self._command - previous_command) * (step / periods)
             if not self.model.advance(command, self._feedforward):
                 self._running = False
                 return self._state()
         if missed_periods > MAX_GAP:
-            self._disturbed(GAP_SETTLING_TIME)
-        self._unheard += periods
+            self._wait_until_settled(GAP_SETTLING_TIME)
+        self._periods_without_reading += periods
         if coordinates is None:
             self.missed += 1
         else:
             self._correct(time, coordinates)
-        self._look(time, values, sample.ages or {})
+        self._run_detectors(time, values, sample.ages or {})
         return self._state()
 
     def _has_mode(self, values: Mapping[str, FloatArray], time: float) -> bool:
-        """Return whether the mode of the commands is known, with those of a sample.
+        """Update the mode by the commands of a sample, and return whether it is known.
 
-        As long as the shadow learns, commands of another kind change it, and it begins anew.
+        While the shadow learns, commands of another kind change the mode, and it begins anew.
         """
         if self._declared_mode is not None or not self.is_learning:
             return True
@@ -377,7 +381,7 @@ class Shadow:
         return True
 
     def _start(self, coordinates: FloatArray) -> None:
-        """Put the model where the encoders say that the machine is."""
+        """Start the model at the coordinates of the encoders."""
         initial_coordinates = coordinates - self._encoders.offset
         if self.check.unreachable(initial_coordinates).any():
             return
@@ -389,15 +393,15 @@ class Shadow:
             return
         self._running = True
         self.restarts += 1
-        self._disturbed(SETTLING_TIME)
+        self._wait_until_settled(SETTLING_TIME)
 
-    def _disturbed(self, seconds: float) -> None:
-        """Let the observer settle, and forget the force that the drives began with."""
-        self._calm = self._stamp + seconds
-        self._watch.disturbed()
+    def _wait_until_settled(self, seconds: float) -> None:
+        """Suspend detectors while the observer settles, and forget the drives' initial force."""
+        self._calm_time = self._stamp + seconds
+        self._watch.restart_after_gap()
 
     def _take_command(self, values: Mapping[str, FloatArray]) -> None:
-        """Take the command that was in force over the period before the sample."""
+        """Store the command of the period before the sample."""
         rates, forces = values.get("command_rates"), values.get("command_forces")
         setpoint = values.get("setpoint")
         if self.mode == "position":
@@ -412,9 +416,9 @@ class Shadow:
 
     def _correct(self, time: float, coordinates: FloatArray) -> None:
         """Compare a reading with the model, and correct the model by it."""
-        innovation = self._encoders.innovation(coordinates, self._unheard - 1)
-        self._unheard = 0
-        if time >= self._calm:
+        innovation = self._encoders.innovation(coordinates, self._periods_without_reading - 1)
+        self._periods_without_reading = 0
+        if time >= self._calm_time:
             self.alarms += self._encoders.check(
                 time, coordinates, innovation, is_learning=self.is_learning
             )
@@ -423,29 +427,29 @@ class Shadow:
         self.model.correct(innovation)
         self._innovation = innovation
 
-    def _look(
+    def _run_detectors(
         self, time: float, values: Mapping[str, FloatArray], ages: Mapping[str, float]
     ) -> None:
-        """Run the detectors: first of dead sensors, then of changes of the machine."""
+        """Run the detectors of dead sensors, then those of changes of the machine."""
         dead_channels = self._channels.dead
-        self._channels.hear(time, values)
-        if time < self._calm:
+        self._channels.store(time, values)
+        if time < self._calm_time:
             return
-        self._looks += 1
-        if self._looks % DETECTION_INTERVAL == 0:
+        self._check_count += 1
+        if self._check_count % DETECTION_INTERVAL == 0:
             alarms = self._channels.check(time, self.model.rates)
             if alarms:
-                self._watch.clear()  # of readings that were already dead
+                self._watch.clear()  # dead readings are in its windows
                 self.alarms += alarms
         if self._encoders.dead.any() or "forces" in dead_channels:
-            return  # what its reading says of the legs is no evidence
+            return  # residuals from a dead reading are no evidence
         if dead_channels:
             values = {name: value for name, value in values.items() if name not in dead_channels}
         if self._delays:
             ages = {name: ages.get(name, 0.0) + self._delays.get(name, 0.0) for name in values}
         alarms = self._watch.update(time, values, ages)
         if any(alarm.kind in ("overload", "unexplained") for alarm in alarms):
-            alarms = self._encoders.behind_force(time) or alarms
+            alarms = self._encoders.frozen_encoder_alarm(time) or alarms
         self.alarms += alarms
 
     def _state(self) -> ShadowState:

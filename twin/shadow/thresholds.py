@@ -28,12 +28,13 @@ that holds the machine at home.
 """
 
 LOAD_FRACTION = 0.1
-"""Engineering choice: unexplained force worth a report, as a fraction of the same force; it is no
-less than the rise of friction that is.
+"""Engineering choice: unexplained force worth a report, as a fraction of the largest force that
+holds the machine at home; it is at least the rise of friction worth a report.
 """
 
 PAYLOAD_FRACTION = 0.05
-"""Engineering choice: change of the payload worth a report, per mass of the platform."""
+"""Engineering choice: change of the payload worth a report, as a fraction of the platform's mass.
+"""
 
 BACKLASH_FRACTION = 0.4
 """Engineering choice: growth of backlash worth a report, as a fraction of the file's."""
@@ -45,8 +46,8 @@ MOTOR_FRACTION = 0.1
 """Engineering choice: error of a motor's force worth a report, as a fraction of it."""
 
 MAX_INNOVATION = 6.0
-"""Standard deviations from which the innovation of an encoder is a jump: of normal ones one in
-2 10^8 is larger, for six encoders at 1 kHz one in nine hours.
+"""Number of standard deviations above which the innovation of an encoder is a jump: one in 5 10^8
+normal innovations is larger, for six encoders at 1 kHz one in a day.
 """
 
 

@@ -1,4 +1,4 @@
-"""The watch over a machine: it learns a healthy law, then names what its residuals follow from."""
+"""The watch over a machine: it learns a healthy law, then names the causes of residuals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,15 @@ from twin.shadow.detectors import (
     Kind,
 )
 from twin.shadow.model import ShadowModel
-from twin.shadow.residuals import EFFORT, FRICTION, SIDE, Block, HealthyLaw, Residual, Residuals
+from twin.shadow.residuals import (
+    CONTACT_SIDE,
+    EFFORT,
+    FRICTION,
+    Block,
+    HealthyLaw,
+    Residual,
+    Residuals,
+)
 from twin.shadow.thresholds import Thresholds
 
 REFERENCE_TIME = 1.0
@@ -34,28 +42,28 @@ gap.
 
 OVERLOAD_FRACTION = 0.9
 """Engineering choice: fraction of the continuous rating above which efforts count as an imminent
-overload, and forces are not told apart.
+overload, so that unexplained forces are not attributed to a cause.
 """
 
-FORCE_NOTE = "force from outside"
+EXTERNAL_FORCE_NOTE = "force from outside"
+"""Note of an overload that pushes the platform."""
+
+EFFORT_NOTE = "effort beyond the continuous rating"
+"""Note of an overload that a motor's effort shows."""
 
 MOTOR_NOTE = "fraction of its force that is missing"
 
-OVERLOAD_NOTE = "effort beyond the continuous rating"
-
 COMMON_FRACTION = 0.5
-"""Engineering choice: median of the legs' rises of friction over the largest one, from which all
-legs are named in place of one.
+"""Engineering choice: ratio of the legs' median rise of friction to the largest rise, above which
+the alarm names the machine rather than one leg.
 """
 
-SHIFT_RATIO = 5.0
-"""Engineering choice: shift of all measured poses that is worth a report, over that of one leg."""
 
 SHIFT_NOTE = "pose has shifted"
 
 SUDDEN_GROWTH = 3.0
-"""Engineering choice: growth of a lead from its suspicion to its alarm, from which it is a slip, as
-wear is slower.
+"""Engineering choice: ratio of a lead at its alarm to that at the first suspicion, above which the
+lead is a slip; wear grows more slowly.
 """
 
 LEAD_CONFIRMATION = 0.4
@@ -63,20 +71,29 @@ LEAD_CONFIRMATION = 0.4
 
 
 def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothesis]:
-    """Return the causes of unexplained forces; see `force_columns` for their numbers."""
+    """Return the causes of unexplained forces, each with its columns in `force_columns`."""
     machine, n = model.machine, model.machine.n_actuators
     unit, legs = machine.force_unit, range(n)
     friction, payload = thresholds.friction, thresholds.payload
-    mass_columns = tuple(range(3 * n + 1, 3 * n + 5))
-    wrench_columns = tuple(range(3 * n + 5, 3 * n + 11))
-    push = thresholds.force * np.sqrt(n)
+    first_mass, first_wrench = 3 * n + 1, 3 * n + 5
+    mass_columns = tuple(range(first_mass, first_wrench))
+    wrench_columns = tuple(range(first_wrench, first_wrench + 6))
+    # `force` is a root mean square over the legs, the size of a wrench a norm over them.
+    wrench_threshold = thresholds.force * np.sqrt(n)
     return [
         *(Hypothesis(("friction", k + 1), (k,), friction, unit, one_sided=True) for k in legs),
         Hypothesis(("friction", None), (3 * n,), friction, unit, one_sided=True),
         *(Hypothesis(("motor", k + 1), (n + k,), thresholds.motor, "1") for k in legs),
         Hypothesis(("payload", None), mass_columns[:1], payload, "kg"),
         Hypothesis(("payload", None), mass_columns, payload, "kg"),
-        Hypothesis(("overload", None), wrench_columns, push, "N", is_vector=True, note=FORCE_NOTE),
+        Hypothesis(
+            ("overload", None),
+            wrench_columns,
+            wrench_threshold,
+            "N",
+            is_vector=True,
+            note=EXTERNAL_FORCE_NOTE,
+        ),
         *(
             Hypothesis(("unexplained", k + 1), (2 * n + k,), thresholds.force, unit, note="force")
             for k in legs
@@ -87,8 +104,8 @@ def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothe
 def force_columns(block: Block, regressors: FloatArray, length: float) -> FloatArray:
     """Return F `(n, 3 n + 11)` of unexplained forces for a block.
 
-    Its columns are friction, efforts and steady forces, leg by leg; friction of all legs; a mass
-    and its moments; and a wrench from outside. Moments are over the machine's `length` [m].
+    Its columns are friction, efforts and steady forces, n each; friction of all legs, one; a mass
+    and its moments, four; and a wrench from outside, six. Moments are divided by `length` [m].
     """
     friction = regressors[:, FRICTION]
     masses, wrenches = block.mass_forces.copy(), -block.wrench_forces
@@ -101,33 +118,33 @@ def force_columns(block: Block, regressors: FloatArray, length: float) -> FloatA
 def lead_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothesis]:
     """Return the causes of unexplained leads: slips leg by leg, and a pose that has shifted."""
     n, unit = model.machine.n_actuators, model.machine.coordinate_unit
-    smallest = 0.5 * thresholds.backlash
-    shift = tuple(range(2 * n, 2 * n + 6))
+    min_size = 0.5 * thresholds.backlash
+    shift_columns = tuple(range(2 * n, 2 * n + 6))
     return [
-        *(Hypothesis(("slip", k + 1), (k,), smallest, unit) for k in range(n)),
-        Hypothesis(("sensor", None), shift, smallest, "m", is_vector=True, note="pose has shifted"),
+        *(Hypothesis(("slip", k + 1), (k,), min_size, unit) for k in range(n)),
+        Hypothesis(("sensor", None), shift_columns, min_size, "m", is_vector=True, note=SHIFT_NOTE),
     ]
 
 
 def lead_columns(block: Block, regressors: FloatArray, length: float) -> FloatArray:
     """Return F `(n, 2 n + 6)` of unexplained leads: slips, backlashes, and shifts of the pose."""
-    side, shifts = regressors[:, SIDE], block.jacobian.copy()
+    contact_side, shifts = regressors[:, CONTACT_SIDE], block.jacobian.copy()
     shifts[:, 3:] /= length
-    return np.hstack([np.eye(len(side)), np.diag(0.5 * side), shifts])
+    return np.hstack([np.eye(len(contact_side)), np.diag(0.5 * contact_side), shifts])
 
 
 def described_force(alarm: Alarm, machine: MachineModel) -> Alarm:
-    """Return the alarm of a cause of forces, as its reader knows it.
+    """Return the alarm of a cause of forces, in the terms of its reader.
 
-    Motors that give 1 / (1 + k) of what they are taken to give need k more. A load beyond the
-    platform's own mass is a force from outside.
+    A motor that needs k more effort than the model gives 1 / (1 + k) of its force. A load beyond
+    the platform's own mass is a force from outside.
     """
     body, gravity = machine.parameters.platform.body, machine.parameters.gravity
     if alarm.kind == "motor":
         return alarm._replace(size=alarm.size / (1.0 + alarm.size), note=MOTOR_NOTE)
     if alarm.kind == "payload" and abs(alarm.size) > body.mass:
         force = abs(alarm.size) * gravity
-        return alarm._replace(kind="overload", size=force, unit="N", note=FORCE_NOTE)
+        return alarm._replace(kind="overload", size=force, unit="N", note=EXTERNAL_FORCE_NOTE)
     return alarm
 
 
@@ -135,8 +152,8 @@ class ResidualWatch:
     """One residual of a machine: its healthy law, and the detector of its causes.
 
     Attributes:
-        detector: of its causes.
-        law: of the healthy machine; None before it was learned.
+        detector: detector of the causes of the residual.
+        law: law of the healthy machine; None before it was learned.
     """
 
     def __init__(
@@ -146,49 +163,49 @@ class ResidualWatch:
         columns: Callable[[Block, FloatArray, float], FloatArray],
         length: float,
     ) -> None:
-        """Store the name of the residual in blocks, and what gives its F."""
+        """Store the residual's name in `Block`, and the function that returns F of a block."""
         self.detector = detector
         self.law: HealthyLaw | None = None
         self._name, self._columns, self._length = name, columns, length
 
     def learn(self, blocks: Sequence[Block]) -> None:
-        """Take blocks for healthy."""
+        """Learn the law from blocks of a healthy machine."""
         residuals = [(block, getattr(block, self._name)) for block in blocks]
-        known = [(block, residual) for block, residual in residuals if residual is not None]
-        if known:
-            self.law = HealthyLaw([residual for _, residual in known])
-            self.detector.learn([self._scaled(self.law, *pair) for pair in known])
+        usable = [(block, residual) for block, residual in residuals if residual is not None]
+        if usable:
+            self.law = HealthyLaw([residual for _, residual in usable])
+            self.detector.learn([self._normalised(self.law, *pair) for pair in usable])
 
     def add(self, block: Block) -> tuple[FloatArray, FloatArray] | None:
-        """Add a block to the window; return what is unexplained of it `(n,)`, and F."""
+        """Add a block to the window; return its unexplained residual `(n,)` and F, or None."""
         residual = getattr(block, self._name)
         if residual is None or self.law is None:
             return None
-        unexplained, columns = self._scaled(self.law, block, residual)
+        unexplained, columns = self._normalised(self.law, block, residual)
         self.detector.window.add(unexplained, columns)
         return unexplained * self.law.deviation, columns * self.law.deviation[:, None]
 
-    def _scaled(
+    def _normalised(
         self, law: HealthyLaw, block: Block, residual: Residual
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what the law does not explain, and F, over the legs' healthy deviations."""
+        """Return the unexplained residual and F, both divided by the legs' healthy deviations."""
         columns = self._columns(block, residual.regressors, self._length)
         return law.unexplained(residual) / law.deviation, columns / law.deviation[:, None]
 
 
 class MachineWatch:
-    """Learns the laws of a healthy machine, then finds what its residuals follow from.
+    """Learns the laws of a healthy machine, then finds the causes of its residuals.
 
     Attributes:
         forces: watch over unexplained forces.
-        leads: watch over unexplained leads of motors over their legs.
+        leads: watch over unexplained leads: distances by which motors are ahead of their legs.
         learned: time of motion that was learned as healthy [s].
         wrench: `(6,)` disturbance wrench on the platform, mean over the window.
         ratios: `(n,)` largest ratio of each leg to the threshold of an alarm.
     """
 
     def __init__(self, model: ShadowModel, thresholds: Thresholds, learning: float) -> None:
-        """Watch a machine by its model; `learning`: [s] of motion that count as healthy."""
+        """Watch a machine by its model; the first `learning` [s] of motion count as healthy."""
         machine, n = model.machine, model.machine.n_actuators
         self._learning, self._residuals = learning, Residuals(model)
         block_time = self._block_time = self._residuals.block_size * model.period
@@ -215,10 +232,10 @@ class MachineWatch:
         parameters, unit, legs = machine.parameters.legs, machine.force_unit, range(1, n + 1)
         rating = np.array([leg.actuator.continuous_effort or np.inf for leg in parameters])
         rating = rating if machine.limits else np.inf * rating
-        self._efforts = LevelWatch("overload", legs, rating, unit, OVERLOAD_NOTE)
+        self._efforts = LevelWatch("overload", legs, rating, unit, EFFORT_NOTE)
         friction = np.full(n + 1, thresholds.friction)
         self._wear = LevelWatch("friction", [*legs, None], friction, unit)
-        self._keep, self._squared_efforts = exp(-block_time / FORGETTING_TIME), np.zeros(n)
+        self._decay, self._squared_efforts = exp(-block_time / FORGETTING_TIME), np.zeros(n)
         self._healthy: list[Block] = []
         self.learned, self._force = 0.0, np.zeros(n)
         self._references: list[FloatArray] | None = None
@@ -240,7 +257,7 @@ class MachineWatch:
         self.forces.detector.clear()
         self.leads.detector.clear()
 
-    def disturbed(self) -> None:
+    def restart_after_gap(self) -> None:
         """Continue after a gap: the initial force of the drives is unknown again."""
         self._residuals.start()
         self.clear()
@@ -260,8 +277,8 @@ class MachineWatch:
             self._refer(block)
             return []
         active = {alarm[1:3] for alarm in self.active}
-        self._squared_efforts *= self._keep
-        self._squared_efforts += (1.0 - self._keep) * block.squared_efforts
+        self._squared_efforts *= self._decay
+        self._squared_efforts += (1.0 - self._decay) * block.squared_efforts
         alarms = self._efforts.update(time, np.sqrt(self._squared_efforts))
         if self._efforts.ratios.max() <= OVERLOAD_FRACTION:
             alarms += self._watch_forces(time, block)
@@ -270,12 +287,12 @@ class MachineWatch:
         return [alarm for alarm in alarms if alarm[1:3] not in active]
 
     def _learn(self, block: Block) -> None:
-        """Take a block for healthy; after a gap without forces from the beginning."""
+        """Learn from a block; after a gap, learn anew where no forces are measured."""
         if self._references is not None:
             self._references = None
             if not self._residuals.has_forces:
                 self._healthy, self.learned = [], 0.0
-        if not block.moving:
+        if not block.is_moving:
             return
         self._healthy.append(block)
         self.learned += self._block_time
@@ -297,34 +314,38 @@ class MachineWatch:
 
     def _watch_forces(self, time: float, block: Block) -> list[Alarm]:
         """Return new alarms of forces, and let the law follow friction that changes slowly."""
-        added, law, detector = self.forces.add(block), self.forces.law, self.forces.detector
-        if added is None or law is None:
+        unexplained_and_columns, law, detector = (
+            self.forces.add(block),
+            self.forces.law,
+            self.forces.detector,
+        )
+        if unexplained_and_columns is None or law is None:
             return []
-        unexplained, columns = added
+        unexplained, columns = unexplained_and_columns
         alarms = detector.update(time)
         self._force = detector.window.means(slice(2 * len(unexplained), 3 * len(unexplained)))
         leading = detector.leading
         if detector.suspected_since is None or (leading and leading[0] == "friction"):
             friction = columns[:, 3 * len(unexplained)]
-            law.follow_friction(unexplained - detector.known(columns), friction)
+            law.follow_friction(unexplained - detector.known_part(columns), friction)
         return alarms + self._wear.update(time, friction_sizes(law.friction_rise))
 
     def _watch_leads(self, time: float, block: Block) -> list[Alarm]:
         """Return new alarms of leads: slips, backlash, and a pose that has shifted."""
         detector = self.leads.detector
-        added = self.leads.add(block)
-        if added is None or self.forces.detector.suspected_since is not None:
+        unexplained_and_columns = self.leads.add(block)
+        if unexplained_and_columns is None or self.forces.detector.suspected_since is not None:
             return []  # a force that is not known yet moves legs as well
-        # Forces that the model does not know of wind transmissions up, and through their play.
+        # Unexplained forces wind transmissions up and push them through their backlash.
         n = len(self._force)
-        has_turned = np.diag(added[1][:, n : 2 * n]) == 0.0
+        has_turned = np.diag(unexplained_and_columns[1][:, n : 2 * n]) == 0.0
         windup = self._compliance * np.abs(self._force) + self._play * has_turned
         return detector.update(time, np.append(windup, np.linalg.norm(windup)))
 
     def _described_lead(self, alarm: Alarm) -> Alarm:
-        """Return the alarm of a lead: backlash where that explains as much as a slip.
+        """Return the alarm of a lead: backlash where it explains the lead as well as a slip does.
 
-        While the load of a leg stays on one side, both are the same shift: a sudden one is a slip.
+        While the load of a leg keeps its sign, both are the same shift; a sudden one is a slip.
         """
         if alarm.kind != "slip" or alarm.leg is None:
             return alarm
@@ -338,26 +359,26 @@ class MachineWatch:
         return alarm
 
     def _show(self, block: Block) -> None:
-        """Update what is shown: the wrench, and the ratios of the legs."""
+        """Update `wrench` and `ratios`."""
         n = len(self._force)
         self.wrench = -block.jacobian.T @ self._force
         force, lead = self.forces.detector.ratios, self.leads.detector.ratios
-        own = np.stack([force[:n], force[n + 1 : 2 * n + 1], force[-n:], lead[:n]])
-        self.ratios = np.maximum(own.max(axis=0), self._efforts.ratios)
+        leg_ratios = np.stack([force[:n], force[n + 1 : 2 * n + 1], force[-n:], lead[:n]])
+        self.ratios = np.maximum(leg_ratios.max(axis=0), self._efforts.ratios)
 
 
 class LevelWatch:
-    """Compares the sizes of a fault with levels: efforts with ratings, friction with what it was.
+    """Compares the sizes of a fault with levels, such as efforts with ratings.
 
     Attributes:
-        active: alarms that last.
-        ratios: sizes over levels, in the order of the legs.
+        active: alarms whose causes persist.
+        ratios: sizes divided by levels, in the order of the legs.
     """
 
     def __init__(
         self, kind: Kind, legs: Sequence[int | None], levels: FloatArray, unit: str, note: str = ""
     ) -> None:
-        """Store levels, one for each of the legs, from 1; None is the machine as a whole."""
+        """Store one level per entry of `legs`: a leg's number from 1, or None for the machine."""
         self._causes: list[Cause] = [(kind, leg) for leg in legs]
         self._levels, self._unit, self._note = levels, unit, note
         self.active: dict[Cause, Alarm] = {}
@@ -377,9 +398,9 @@ class LevelWatch:
 
 
 def friction_sizes(rise: FloatArray) -> FloatArray:
-    """Return rises of friction `(n,)` of the legs, and last that of the machine, `(n + 1,)`.
+    """Return rises of friction `(n + 1,)`: of the n legs, then of the machine as a whole.
 
-    Where all legs rise, it is the machine that rises.
+    Where friction rises in all legs, only the machine's entry is above zero.
     """
     is_common = float(np.median(rise)) > COMMON_FRACTION * float(rise.max())
     return np.append(0.0 * rise, np.mean(rise)) if is_common else np.append(rise, 0.0)

@@ -363,12 +363,12 @@ def simulate(
 
 
 def _trajectory(
-    engine: Engine, states: list[State], applied: list[FloatArray], loop: ClosedLoop | None
+    engine: Engine, states: list[State], applied_forces: list[FloatArray], loop: ClosedLoop | None
 ) -> Trajectory:
     """Return the trajectory; its last row repeats the last forces applied."""
     platform = engine.platform
-    last_forces = applied[-1:] or [np.zeros(platform.n_actuators)]
-    forces = [*applied[: len(states)], *last_forces]
+    last_forces = applied_forces[-1:] or [np.zeros(platform.n_actuators)]
+    forces = [*applied_forces[: len(states)], *last_forces]
     return Trajectory(
         time=np.array([state.time for state in states]),
         pose=np.array([state.pose for state in states]),

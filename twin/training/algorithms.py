@@ -110,8 +110,8 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         self._curve, self._progress = curve, progress
         self._steps, self._curriculum = steps, curriculum
         self._every, self._report_every = checkpoint_every, max(1, steps // CURVE_ROWS)
-        self._saved = self._reported = 0
-        self._waiting: list[Episode] = []
+        self._saved_steps = self._reported_steps = 0
+        self._unreported_episodes: list[Episode] = []
         self._text = ""
         self._seconds = float(curve.rows[-1][1]) if curve.rows else 0.0
         self._start = clock.monotonic()
@@ -119,14 +119,14 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
     def save(self) -> Path:
         """Write the learning curve and a checkpoint; return the checkpoint's folder."""
         self._curve.save(self._folder / CURVE_FILE)
-        self._saved = self.model.num_timesteps
+        self._saved_steps = self.model.num_timesteps
         return save_checkpoint(self._folder, self.model, self._normaliser)
 
     def report(self) -> None:
         """Add a row to the learning curve, if an episode has ended."""
         steps = self.model.num_timesteps
-        self._reported = steps
-        episodes, self._waiting = self._waiting, []
+        self._reported_steps = steps
+        episodes, self._unreported_episodes = self._unreported_episodes, []
         if not episodes:
             return
         self._curve.add(steps, self._seconds + clock.monotonic() - self._start, episodes)
@@ -137,16 +137,16 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
             self._text += f"  {metric.name} {mean:.4g} {metric.unit}"
 
     def _on_training_start(self) -> None:
-        self._saved = self._reported = self.model.num_timesteps
+        self._saved_steps = self._reported_steps = self.model.num_timesteps
 
     def _on_rollout_start(self) -> None:
         # Between two rollouts the last update is done: all parts of a checkpoint fit together.
-        self._waiting += self._adapter.collect()
+        self._unreported_episodes += self._adapter.collect()
         steps = self.model.num_timesteps
         widen(self._adapter.env, self._curriculum, steps / self._steps)
-        if steps - self._reported >= self._report_every:
+        if steps - self._reported_steps >= self._report_every:
             self.report()
-        if steps - self._saved >= self._every:
+        if steps - self._saved_steps >= self._every:
             self.save()
 
     def _on_step(self) -> bool:
@@ -154,7 +154,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         return not self.stop
 
     def _on_training_end(self) -> None:
-        self._waiting += self._adapter.collect()
+        self._unreported_episodes += self._adapter.collect()
         self.report()
 
 
@@ -165,24 +165,24 @@ class TrainingProgress:
         """Describe the training.
 
         Args:
-            title: title of the bar.
+            title: title of the progress bar.
             steps: steps of the whole training.
             begin: steps done before this run.
-            shown: False shows nothing.
+            shown: False shows nothing; True or None show a bar on a terminal, lines elsewhere.
         """
         self._title, self._steps, self._begin = title, steps, begin
-        self._shown = shown
-        self._bar: Any = None
+        self._is_shown = shown
+        self._progress_bar: Any = None
         self._task: Any = None
         self._start = self._last = clock.monotonic()
 
     def __enter__(self) -> TrainingProgress:
-        if self._shown is not False and sys.stderr.isatty():
+        if self._is_shown is not False and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
             from rich.progress import TimeRemainingColumn as Remaining
 
-            self._bar = Progress(
+            self._progress_bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=16),
                 TextColumn("{task.percentage:.0f} %"),
@@ -192,25 +192,25 @@ class TrainingProgress:
                 transient=True,
                 refresh_per_second=2,
             )
-            self._task = self._bar.add_task(
+            self._task = self._progress_bar.add_task(
                 self._title, total=self._steps, completed=self._begin, text=""
             )
-            self._bar.start()
+            self._progress_bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._progress_bar is not None:
+            self._progress_bar.stop()
 
     def show(self, steps: int, results: str) -> None:
         """Show the steps done and their results, as a short text."""
-        if self._shown is False:
+        if self._is_shown is False:
             return
         now = clock.monotonic()
         steps_per_second = (steps - self._begin) / max(now - self._start, 1e-9)
         text = f"{steps_per_second:,.0f} steps/s  {results}"
-        if self._bar is not None:
-            self._bar.update(self._task, completed=steps, text=text)
+        if self._progress_bar is not None:
+            self._progress_bar.update(self._task, completed=steps, text=text)
         elif now - self._last >= LINE_EVERY:
             self._last = now
             sys.stderr.write(f"{steps:,} of {self._steps:,} steps  {text}\n")
@@ -271,44 +271,47 @@ def _arguments(settings: TrainingSettings) -> dict[str, Any]:
     return _sac(hyperparameters, settings)
 
 
-def _ppo(chosen: PpoSettings, settings: TrainingSettings) -> dict[str, Any]:
+def _ppo(algorithm_settings: PpoSettings, settings: TrainingSettings) -> dict[str, Any]:
     """Return the arguments of `stable_baselines3.PPO`."""
     schedules = optional("stable_baselines3.common.utils")
-    rate = schedules.LinearSchedule(chosen.learning_rate, chosen.final_learning_rate, 1.0)
+    rate = schedules.LinearSchedule(
+        algorithm_settings.learning_rate, algorithm_settings.final_learning_rate, 1.0
+    )
     return {
         "learning_rate": rate,
-        "n_steps": chosen.rollout,
-        "batch_size": min(chosen.batch, chosen.rollout * settings.envs),
-        "n_epochs": chosen.epochs,
-        "gamma": chosen.discount,
-        "gae_lambda": chosen.trace,
-        "clip_range": chosen.clip,
-        "ent_coef": chosen.entropy,
-        "vf_coef": chosen.value_weight,
-        "max_grad_norm": chosen.gradient_norm,
-        "target_kl": chosen.target_divergence,
-        "use_sde": chosen.hold is not None,
-        "sde_sample_freq": chosen.hold or -1,
-        "policy_kwargs": _network(chosen) | {"log_std_init": chosen.log_deviation},
+        "n_steps": algorithm_settings.rollout,
+        "batch_size": min(algorithm_settings.batch, algorithm_settings.rollout * settings.envs),
+        "n_epochs": algorithm_settings.epochs,
+        "gamma": algorithm_settings.discount,
+        "gae_lambda": algorithm_settings.trace,
+        "clip_range": algorithm_settings.clip,
+        "ent_coef": algorithm_settings.entropy,
+        "vf_coef": algorithm_settings.value_weight,
+        "max_grad_norm": algorithm_settings.gradient_norm,
+        "target_kl": algorithm_settings.target_divergence,
+        "use_sde": algorithm_settings.hold is not None,
+        "sde_sample_freq": algorithm_settings.hold or -1,
+        "policy_kwargs": _network(algorithm_settings)
+        | {"log_std_init": algorithm_settings.log_deviation},
     }
 
 
-def _sac(chosen: SacSettings, settings: TrainingSettings) -> dict[str, Any]:
+def _sac(algorithm_settings: SacSettings, settings: TrainingSettings) -> dict[str, Any]:
     """Return the arguments of `stable_baselines3.SAC`."""
     return {
-        "learning_rate": chosen.learning_rate,
-        "buffer_size": chosen.buffer,
-        "batch_size": chosen.batch,
-        "gamma": chosen.discount,
-        "tau": chosen.following,
-        "learning_starts": chosen.start,
+        "learning_rate": algorithm_settings.learning_rate,
+        "buffer_size": algorithm_settings.buffer,
+        "batch_size": algorithm_settings.batch,
+        "gamma": algorithm_settings.discount,
+        "tau": algorithm_settings.following,
+        "learning_starts": algorithm_settings.start,
         "train_freq": 1,
-        "gradient_steps": chosen.updates,
-        "policy_kwargs": _network(chosen),
+        "gradient_steps": algorithm_settings.updates,
+        "policy_kwargs": _network(algorithm_settings),
     }
 
 
-def _network(chosen: PpoSettings | SacSettings) -> dict[str, Any]:
+def _network(algorithm_settings: PpoSettings | SacSettings) -> dict[str, Any]:
     networks = optional("torch").nn
-    activation = {"tanh": networks.Tanh, "relu": networks.ReLU}[chosen.activation]
-    return {"net_arch": list(chosen.layers), "activation_fn": activation}
+    activation = {"tanh": networks.Tanh, "relu": networks.ReLU}[algorithm_settings.activation]
+    return {"net_arch": list(algorithm_settings.layers), "activation_fn": activation}

@@ -66,7 +66,7 @@ def remove_leftovers(folder: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def restore_generators(path: Path) -> None:
+def restore_random_generators(path: Path) -> None:
     """Set the random generators of Python, numpy and PyTorch as they were at a checkpoint."""
     states = pickle.loads((path / GENERATORS_FILE).read_bytes())
     random.setstate(states["python"])

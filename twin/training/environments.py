@@ -135,21 +135,21 @@ class Accumulator:
 
 
 def merged_options(
-    policy: Policy | None, given: Mapping[str, Any] | None, name: str = "the policy"
+    policy: Policy | None, own_options: Mapping[str, Any] | None, name: str = "the policy"
 ) -> dict[str, Any]:
     """Return the options of a policy's training with the given ones, which win.
 
     Args:
         policy: trained; None for a baseline, which has none.
-        given: options; None for none.
+        own_options: options; None for none.
         name: name of the policy, for the message.
 
     Raises:
         InputError: another scale of actions than in the training.
     """
     if policy is None:
-        return dict(given or {})
-    merged = {**policy.options, **(given or {})}
+        return dict(own_options or {})
+    merged = {**policy.options, **(own_options or {})}
     differences = option_differences(policy, merged)
     if ACTION_OPTION in differences:
         value, trained_value = differences[ACTION_OPTION]
@@ -287,11 +287,11 @@ def checked_environment(environment: Any) -> Iterator[None]:
     try:
         yield
     except (gymnasium.error.Error, ModuleNotFoundError) as error:
-        known = ", ".join(
+        known_names = ", ".join(
             sorted(name for name in gymnasium.registry if name.startswith(OWN_PREFIX))
         )
         raise InputError(
-            "environment", f"cannot make {brief(environment)} ({error}); known: {known}"
+            "environment", f"cannot make {brief(environment)} ({error}); known: {known_names}"
         ) from None
     except InputError:
         raise
@@ -459,7 +459,7 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         self._nothing: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._actions: Any = None
         self._law = law
-        self._seen: Any = None
+        self._last_observations: Any = None
         self._begin(())
 
     @property
@@ -472,17 +472,19 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         observations, info = self.env.reset(seed=self._seed)
         self._seed = None
         self._begin(tuple(metric for metric in self._metrics if metric.signal in info))
-        self._seen = observations
+        self._last_observations = observations
         return observations
 
     def step_async(self, actions: Any) -> None:
         """Store the actions `(N, a)` of the next step, or the corrections of a law's actions."""
-        self._actions = actions if self._law is None else self._law.compose(self._seen, actions)
+        self._actions = (
+            actions if self._law is None else self._law.compose(self._last_observations, actions)
+        )
 
     def step_wait(self) -> tuple[Any, FloatArray, Any, list[dict[str, Any]]]:
         """Make the step: observations `(N, o)`, rewards `(N,)`, ends `(N,)`, infos."""
         observations, rewards, terminated, truncated, info = self.env.step(self._actions)
-        self._seen = observations
+        self._last_observations = observations
         is_done = terminated | truncated
         self._rewards += rewards
         self._lengths += 1

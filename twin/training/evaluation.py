@@ -496,7 +496,7 @@ def evaluate(
         if show is not None:
             show(f"{task.policy.name} on {task.engine}")
     titles = [metric.title for metric in ENVIRONMENT_METRICS.get(environment, ())]
-    results = {key: _joined(tasks, titles) for key, tasks in outcomes.items()}
+    results = {key: _concatenated(tasks, titles) for key, tasks in outcomes.items()}
     changes = {
         item.name: option_differences(item.policy, all_options)
         for item in entries
@@ -531,13 +531,13 @@ def _options(entries: Sequence[Entry], given: Mapping[str, Any] | None) -> dict[
     return {name: value for name, value in options.items() if name not in NOT_FOR_ALL}
 
 
-def _joined(parts: Sequence[Outcome], titles: Sequence[str]) -> dict[str, FloatArray]:
+def _concatenated(parts: Sequence[Outcome], titles: Sequence[str]) -> dict[str, FloatArray]:
     """Return the metrics of all episodes `(episodes,)` by title."""
     table = np.concatenate([part.metrics for part in parts])
-    joined = {title: table[:, k] for k, title in enumerate(titles)}
-    joined[RETURN_COLUMN] = np.concatenate([part.reward for part in parts])
-    joined[TERMINATED_COLUMN] = 100.0 * np.concatenate([part.terminated for part in parts])
-    return joined
+    columns = {title: table[:, k] for k, title in enumerate(titles)}
+    columns[RETURN_COLUMN] = np.concatenate([part.reward for part in parts])
+    columns[TERMINATED_COLUMN] = 100.0 * np.concatenate([part.terminated for part in parts])
+    return columns
 
 
 def report_columns(evaluation: Evaluation) -> tuple[str, ...]:
@@ -619,10 +619,10 @@ def as_json(evaluation: Evaluation, command: str = "") -> str:
                         "difference": _numbers(evaluation.difference(name, engine, title)),
                         "episodes": [_number(value) for value in values.tolist()],
                     }
-                    for title, values in found.items()
+                    for title, values in outcome.items()
                 },
             }
-            for (name, engine), found in evaluation.results.items()
+            for (name, engine), outcome in evaluation.results.items()
         ],
     }
     return json.dumps(content, indent=2, allow_nan=False) + "\n"

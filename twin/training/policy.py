@@ -116,7 +116,7 @@ class Policy:
     biases: tuple[FloatArray, ...]
     """biases of each layer `(out,)`"""
     mean: FloatArray
-    """`(o,)` subtracted from observations"""
+    """`(o,)` mean that is subtracted from observations"""
     scale: FloatArray
     """`(o,)` divisors of the observations"""
     network: PolicyNetwork

@@ -85,7 +85,7 @@ class RandomSearch:
     """Augmented random search on a native vector environment.
 
     Attributes:
-        shown: metrics for which the environment has signals.
+        shown: metrics for which the environment has signals, which the progress shows.
         steps: number of steps so far, of all environments together.
 
     Reference:
@@ -136,7 +136,7 @@ class RandomSearch:
 
         Args:
             steps: number of steps of all environments together.
-            curve: gets a row for every iteration.
+            curve: learning curve, which gets a row for every iteration.
             show: called with the steps done and the mean return; returns False to end the search.
         """
         settings, start_time = self.settings, clock.monotonic()
@@ -220,15 +220,15 @@ class RandomSearch:
         self.mean, self.scale = observations.mean(axis=0), observations.std(axis=0) + VARIANCE_FLOOR
 
     def _episodes(
-        self, candidates: FloatArray, seen: list[FloatArray] | None = None
+        self, candidates: FloatArray, observations: list[FloatArray] | None = None
     ) -> list[Episode]:
         """Return one episode for each environment; all candidates `(c, p)` get the same seeds."""
         layers = list(self.candidate_layers(candidates))
         seeds = self.random.integers(1 << 31, size=self.settings.episodes).tolist()
 
         def act(observation: FloatArray, running: BoolArray) -> FloatArray:
-            if seen is not None:
-                seen.append(observation[running][:: self.settings.episodes].astype(float))
+            if observations is not None:
+                observations.append(observation[running][:: self.settings.episodes].astype(float))
             return self.candidate_actions(layers, observation)
 
         outcome = run_episodes(self.env, act, seeds * len(candidates), self.shown)

@@ -24,7 +24,11 @@ from twin.training.algorithms import (
     make_normaliser,
     with_tensorboard,
 )
-from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
+from twin.training.checkpoints import (
+    checkpoint_folders,
+    remove_leftovers,
+    restore_random_generators,
+)
 from twin.training.environments import (
     ENVIRONMENT_METRICS,
     VectorAdapter,
@@ -188,12 +192,12 @@ def _search(
     progress_points = settings.hyperparameters.curriculum
     widen(search.env, progress_points, 0.0)
     with (
-        TrainingProgress(RANDOM_SEARCH, settings.steps, 0, progress) as bar,
+        TrainingProgress(RANDOM_SEARCH, settings.steps, 0, progress) as progress_bar,
         ended_by_signals(ending_request),
     ):
 
         def show(steps: int, gained: float) -> bool:
-            bar.show(steps, f"return {gained:.4g}")
+            progress_bar.show(steps, f"return {gained:.4g}")
             curve.save(folder / CURVE_FILE)
             widen(search.env, progress_points, steps / settings.steps)
             return not ending_request.stop
@@ -228,16 +232,16 @@ def _run(
     adapter.seed(_episode_seed(settings.seed, steps_done))
     curve = LearningCurve(adapter.metrics, callbacks)
     if last_checkpoint is not None:
-        restore_generators(last_checkpoint)
+        restore_random_generators(last_checkpoint)
         curve.load(folder / CURVE_FILE, steps_done)
     title = f"{settings.algorithm} in {settings.environment}"
-    with TrainingProgress(settings.algorithm, settings.steps, steps_done, progress) as bar:
+    with TrainingProgress(settings.algorithm, settings.steps, steps_done, progress) as progress_bar:
         callback = TrainingCallback(
             folder,
             adapter,
             normaliser,
             curve,
-            bar,
+            progress_bar,
             settings.steps,
             settings.checkpoint_every,
             curriculum,
@@ -259,11 +263,11 @@ def _run(
     return Training(folder, model.num_timesteps, model.num_timesteps >= settings.steps, policy)
 
 
-def _episode_seed(seed: int, done: int) -> int:
-    """Return the seed of the episodes after `done` steps: a different one after a checkpoint."""
-    if done == 0:
+def _episode_seed(seed: int, steps_done: int) -> int:
+    """Return the seed of the episodes after `steps_done` steps; it differs after a checkpoint."""
+    if steps_done == 0:
         return seed
-    return int(np.random.SeedSequence([seed, done]).generate_state(1)[0])
+    return int(np.random.SeedSequence([seed, steps_done]).generate_state(1)[0])
 
 
 def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bool) -> Path:
@@ -278,14 +282,14 @@ def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bo
         if not resume:
             raise InputError("out", f"{folder} holds a training; resume it, or give another folder")
         try:
-            stored = json.loads(file.read_text(encoding="utf-8"))["settings"]
+            stored_settings = json.loads(file.read_text(encoding="utf-8"))["settings"]
         except (ValueError, KeyError, TypeError):
             raise InputError("out", f"{file} is no configuration of a training") from None
-        changed = sorted(
-            name for name in settings_content if stored.get(name) != settings_content[name]
+        changed_settings = sorted(
+            name for name in settings_content if stored_settings.get(name) != settings_content[name]
         )
-        if changed:
-            raise InputError(changed[0], f"differs from that of the training in {folder}")
+        if changed_settings:
+            raise InputError(changed_settings[0], f"differs from that of the training in {folder}")
         remove_leftovers(folder)
         return folder
     content = {"command": command, "settings": settings_content, "versions": _versions()}

@@ -446,7 +446,7 @@ class Camera(NotCopied):
 
         Raises:
             InputError: an argument that cannot be used.
-            MissingDependencyError: no OpenGL library draws on this machine.
+            MissingDependencyError: no OpenGL library draws on this computer.
         """
         self.width = whole_number(width, "width", 1, MAX_PIXELS)
         self.height = whole_number(height, "height", 1, MAX_PIXELS)
@@ -479,7 +479,9 @@ class Camera(NotCopied):
         self.image(platform.home)  # the first picture of a context is rounded differently
 
     def step_back(self, scenes: Iterable[Scene]) -> None:
-        """Move the camera back until the whole machine is visible in all `scenes`, without ghosts.
+        """Move the camera back until the whole machine is visible in every one of `scenes`.
+
+        The ghost, the platform drawn again at the setpoint, may lie outside.
 
         Raises:
             InputError: as `image`.

@@ -105,7 +105,7 @@ GAIN_GRID = np.geomspace(1e-1, 1e7, 17)
 """Gains at which the closed loop has to be stable."""
 
 
-class Driven(NamedTuple):
+class DrivenMachine(NamedTuple):
     """A machine with drives, its slowest mode, and controllers."""
 
     platform: Platform
@@ -118,19 +118,20 @@ class Driven(NamedTuple):
 
 def driven_measures(platform: Platform) -> list[Entry]:
     """Return damping measured on a machine with drives."""
-    driven = _driven(platform)
+    driven_machine = _driven_machine(platform)
     measures: list[Entry] = []
     has_friction = bool(drive_model(platform).friction.any())
-    for name, controller in driven.controllers.items():
-        swing = _decay(driven, controller)
+    for name, controller in driven_machine.controllers.items():
+        swing = _decay(driven_machine, controller)
         measures.append(
             Measure(
                 f"with drives, {DISPLAY_NAMES[name]}: damping ratio over three periods of a free "
                 "decay",
                 _damping(swing),
-                driven.ratio,
-                f"more than the {driven.ratio:.4f} without control, which a law of the wrong sign "
-                "takes away; from the swing's range in the first and the third period of its mode"
+                driven_machine.ratio,
+                f"more than the {driven_machine.ratio:.4f} without control, which a law of the "
+                "wrong sign takes away; from the swing's range in the first and the third period "
+                "of its mode"
                 + (
                     f"; released at {LARGE_RELEASE:g} times the friction at rest"
                     if has_friction
@@ -144,7 +145,7 @@ def driven_measures(platform: Platform) -> list[Entry]:
     return measures
 
 
-def _driven(platform: Platform) -> Driven:
+def _driven_machine(platform: Platform) -> DrivenMachine:
     force = IntegralForceFeedback(platform)
     controllers: dict[str, LocalFeedback] = {
         "iff": force,
@@ -153,14 +154,14 @@ def _driven(platform: Platform) -> Driven:
     }
     passive = force.linear.locked() if platform.n_deflections else force.linear
     modes = linear_modes(passive).swinging
-    return Driven(
+    return DrivenMachine(
         platform, controllers, float(modes.damping_ratios[0]), float(modes.frequencies[0])
     )
 
 
-def _decay(driven: Driven, controller: LocalFeedback) -> FloatArray:
+def _decay(driven_machine: DrivenMachine, controller: LocalFeedback) -> FloatArray:
     """Return the slowest mode's coordinate `(k,)` at the control instants, released from rest."""
-    platform = driven.platform
+    platform = driven_machine.platform
     shape, mode_row = slowest_shape(controller.linear)
     length_change = largest(platform.jacobian(platform.home) @ shape)
     drives = drive_model(platform)
@@ -174,7 +175,8 @@ def _decay(driven: Driven, controller: LocalFeedback) -> FloatArray:
     substeps = int(np.ceil(controller.period / step - 1e-9))
     trajectory = simulate(
         platform,
-        int(np.ceil(DECAY_PERIODS / driven.frequency / controller.period)) * controller.period,
+        int(np.ceil(DECAY_PERIODS / driven_machine.frequency / controller.period))
+        * controller.period,
         displaced(platform.home, shape * (spring_compression / length_change)),
         deflection=controller.linear.point.deflection,
         controller=controller,
@@ -209,9 +211,9 @@ def _pole(controller: LocalFeedback, swing: FloatArray) -> Measure:
 def pole_error(
     controller: LocalFeedback, linear: LinearMachine, swing: FloatArray, order: int
 ) -> tuple[float, float, float]:
-    """The distance is relative to the pole's magnitude; the ratios are measured and predicted ones.
+    """Return the distance of a swing's pole from a model's, and both damping ratios.
 
-    The distance is per size of the pole; the ratios are the measured and the predicted one.
+    The distance is relative to the size of the model's pole; the measured ratio comes first.
     """
     rates = closed_loop(linear, controller.law).rates
     decay_pole = decay_poles(swing, controller.period, order)
@@ -298,13 +300,15 @@ def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
     measures: list[Entry] = []
     panels = []
     for name, controller in damped.controllers.items():
-        tested = _tested(damped, name, controller)
-        release = _release(tested)
-        predicted = _decay_pole(tested, release, _linear_swing(tested, release))
+        swinging_controller = _swinging_controller(damped, name, controller)
+        release = _release(swinging_controller)
+        predicted = _decay_pole(
+            swinging_controller, release, _linear_swing(swinging_controller, release)
+        )
         curves: list[Curve] = []
         for engine, fidelity in ENGINE_FIDELITIES:
-            time, swing = _swing(tested, release, engine, fidelity)
-            measured = _decay_pole(tested, release, swing)
+            time, swing = _swing(swinging_controller, release, engine, fidelity)
+            measured = _decay_pole(swinging_controller, release, swing)
             measures.append(
                 Measure(
                     f"{DISPLAY_NAMES[name]} in {DISPLAY_NAMES[engine]}: pole of the slowest mode's "
@@ -328,15 +332,17 @@ def _gain_text(damped: Damped, name: str) -> str:
     return "" if damped.platform.n_deflections else f"at {TESTED_GAINS[name]:g} of the best gain; "
 
 
-def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
+def _swinging_controller(
+    damped: Damped, name: str, best_controller: LocalFeedback
+) -> LocalFeedback:
     """Return a controller whose slowest mode still swings."""
     if damped.platform.n_deflections:
-        return best
-    best_gain = -float(best.law.feedthrough[0, 1])
+        return best_controller
+    best_gain = -float(best_controller.law.feedthrough[0, 1])
     if name == "dvf":
         return DirectVelocityFeedback(damped.platform, gain=TESTED_GAINS[name] * best_gain)
-    factor = -float(best.law.feedthrough[0, 2])
-    gain = -np.log(1.0 - factor) / best.period
+    factor = -float(best_controller.law.feedthrough[0, 2])
+    gain = -np.log(1.0 - factor) / best_controller.period
     return IntegralForceFeedback(damped.platform, gain=TESTED_GAINS[name] * gain)
 
 

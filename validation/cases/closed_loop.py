@@ -21,7 +21,7 @@ from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
 from twin.simulation.simulate import Trajectory, simulate
 from twin.validation.case import CaseResult, Entry, Measure, validation_case
-from twin.validation.measures.comparison import ENGINE_BARS, missing
+from twin.validation.measures.comparison import ENGINE_LIMITS, missing
 from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
     followed_motion,
@@ -233,7 +233,11 @@ def _convention(platform: Platform) -> str:
 
 
 def _run(
-    platform: Platform, controller: Cascade, duration: float, engine: str = "analytic", **more: Any
+    platform: Platform,
+    controller: Cascade,
+    duration: float,
+    engine: str = "analytic",
+    **options: Any,
 ) -> Trajectory:
     max_step = min(ENGINE_STEP, suitable_timestep(platform), drive_timestep(platform))
     timestep = controller.period / int(np.ceil(controller.period / max_step - 1e-9))
@@ -246,36 +250,40 @@ def _run(
         timestep=timestep,
         fidelity=fidelity,
         progress=False,
-        **more,
+        **options,
     )
 
 
 def _agreement(platform: Platform) -> Iterator[Entry]:
     """Yield the engines' distances from the reference under the same controller."""
-    ideal = without_drives(platform)
-    motion = heave(ideal, AGREEMENT_TIME)
-    reference = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME)
+    ideal_platform = without_drives(platform)
+    motion = heave(ideal_platform, AGREEMENT_TIME)
+    reference = _run(ideal_platform, Cascade(ideal_platform, motion), AGREEMENT_TIME)
     if reference.stopped:
         yield Measure("closed loop without drives stopped", 1.0, 0.0, reference.stopped)
         return
     motion_size = float(position_error(reference.pose, reference.pose[:1]).max())
-    speed_limited = _within_speed(ideal) < _within_stroke(ideal)
-    for bar in ENGINE_BARS:
+    speed_limited = _within_speed(ideal_platform) < _within_stroke(ideal_platform)
+    for limit in ENGINE_LIMITS:
         # What slow actuators move is small beside the gap that an engine leaves in its loops.
         reference_size = (
-            max(motion_size, bar.tolerance / AGREEMENT_TOLERANCE) if speed_limited else motion_size
+            max(motion_size, limit.tolerance / AGREEMENT_TOLERANCE)
+            if speed_limited
+            else motion_size
         )
         try:
-            trajectory = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME, bar.engine)
+            trajectory = _run(
+                ideal_platform, Cascade(ideal_platform, motion), AGREEMENT_TIME, limit.engine
+            )
         except MissingDependencyError as error:
-            yield missing(bar.label, error)
+            yield missing(limit.label, error)
             continue
         distance = position_error(trajectory.pose, reference.pose)
-        distance = distance + platform_radius(ideal) * rotation_error(
+        distance = distance + platform_radius(ideal_platform) * rotation_error(
             trajectory.pose, reference.pose
         )
         yield Measure(
-            f"{bar.label}: platform in closed loop off the reference, per size of the motion",
+            f"{limit.label}: platform in closed loop off the reference, per size of the motion",
             float(distance.max()) / reference_size,
             AGREEMENT_TOLERANCE,
             "one controller must behave alike on all engines; they are integrated differently",

@@ -49,7 +49,7 @@ LENGTH_ROUNDINGS = 3000.0
 """Rounding errors of a length in the solution of 36 equations, or 48 with eight legs; measured: 25
 to 1300."""
 
-TOLERANCE_REASON = "bar; two derivations of the same equations, rounding leaves 1e-13"
+TOLERANCE_REASON = "two derivations of the same equations; rounding leaves 1e-13"
 
 PAPER_LEGS = 6
 """Number of legs of the paper's machine."""
@@ -135,7 +135,7 @@ def _locked(
     # The first six columns are the platform's acceleration, the others those of the deflections.
     actuator_acceleration = np.abs(length_accelerations - kernel_accelerations[:, 6:]).max()
     yield Measure(
-        "locked system: acceleration that is left to an actuator, per largest one",
+        "locked system: remaining acceleration of an actuator, per largest acceleration",
         actuator_acceleration / np.abs(kernel_accelerations).max(),
         1e-10,
         "zero: the actuators are locked",
@@ -289,15 +289,15 @@ def _person(
     points: list[FloatArray] = []
     masses: list[float] = []
 
-    def add(name: str, first: FloatArray, along: FloatArray) -> FloatArray:
+    def add(name: str, first: FloatArray, segment_vector: FloatArray) -> FloatArray:
         """Add a segment from its first end; return its second."""
         fraction, _, center, *radii = parts[name]
-        axes = np.column_stack([np.cross(LEFT_AXIS, along), LEFT_AXIS, along])
+        axes = np.column_stack([np.cross(LEFT_AXIS, segment_vector), LEFT_AXIS, segment_vector])
         radii_squared = (np.array(radii) / 100.0 * length[name]) ** 2
         moments = radii_squared.sum() / 2.0 - radii_squared
-        segment_center = first + center / 100.0 * length[name] * along
+        segment_center = first + center / 100.0 * length[name] * segment_vector
         _add(points, masses, mass * fraction / percent_sum, segment_center, axes, moments)
-        return np.asarray(first + length[name] * along)
+        return np.asarray(first + length[name] * segment_vector)
 
     seat = CHAIR_SEAT_HEIGHT if in_chair else SEAT_HEIGHT
     trunk_length = sum(length[name] for name in trunk)
@@ -307,13 +307,13 @@ def _person(
         segment_end = segment_end - length[name] * trunk_direction
         add(name, segment_end, trunk_direction)
     add("head", segment_end - length["head"] * leaning(0.0), leaning(0.0))
-    for side in (LEFT_AXIS, -LEFT_AXIS):
-        shoulder = hips + shares["shoulders"] / 2.0 * stature * side
+    for outward_axis in (LEFT_AXIS, -LEFT_AXIS):
+        shoulder = hips + shares["shoulders"] / 2.0 * stature * outward_axis
         shoulder = shoulder - scale * sizes["shoulders_above_hips"] * trunk_direction
         elbow = add("upper_arm", shoulder, leaning(20.0))
         wrist = add("forearm", elbow, leaning(85.0))
         add("hand", wrist, leaning(85.0))
-        knee = add("thigh", hips + shares["hips"] / 2.0 * stature * side, leaning(90.0))
+        knee = add("thigh", hips + shares["hips"] / 2.0 * stature * outward_axis, leaning(90.0))
         ankle = add("shank", knee, leaning(15.0))
         toe = np.array([1.0, 0.0, 0.0])
         heel = (
@@ -429,7 +429,7 @@ def _loads(responses: tuple[LoadResponse, ...]) -> Measure:
         for response in responses
     ]
     return Measure(
-        f"{len(responses)} load cases: not predicted by the stiffness matrix, per displacement",
+        f"{len(responses)} load cases: part that the stiffness matrix does not predict, relative",
         np.max(errors),
         0.05,
         "of second order: the displacement per length of a leg, 1e-2 at most, times a few; a wrong "

@@ -47,7 +47,7 @@ COMPARED_ENGINES = ("analytic", "mujoco")
 ENGINE_NAMES = {"analytic": "the reference", "mujoco": ENGINE_LABELS["mujoco"]}
 """Names of the engines in the report."""
 
-MUJOCO_BAR = 3e-3
+MUJOCO_LIMIT = 3e-3
 """Tolerance of the response in MuJoCo, relative to the largest response."""
 
 SHIFT_REASON = "the engine's constraints of finite stiffness shift its resonances"
@@ -88,11 +88,11 @@ class Sweep(NamedTuple):
     """axes along or about which a wrench is swept"""
     wrench: float
     """[N] swept force; a fifth of it in [N m] is the swept moment"""
-    shaken: str
+    shaken_axis: str
     """axis along or about which the base is shaken"""
     acceleration: float
     """[m/s2] acceleration of the base"""
-    accurate: float
+    tolerance: float
     """tolerance on the analytic engine, relative to the largest compliance"""
     reason: str
 
@@ -133,7 +133,7 @@ MACHINE_SWEEPS = {
 }
 
 
-def swept(platform: Platform) -> tuple[list[Entry], Plot]:
+def compliance_measures(platform: Platform) -> tuple[list[Entry], Plot]:
     """Return the compliance under a swept wrench against the linear model, and its plot."""
     sweep = MACHINE_SWEEPS[platform.name]
     measures: list[Entry] = []
@@ -146,10 +146,12 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
         }
         for engine, result in measured.items():
             error = largest(result.measured - result.linear) / largest(result.linear)
-            is_exact = engine == "analytic" or sweep.accurate >= MUJOCO_BAR
-            bar, reason = (sweep.accurate, sweep.reason) if is_exact else (MUJOCO_BAR, SHIFT_REASON)
+            is_exact = engine == "analytic" or sweep.tolerance >= MUJOCO_LIMIT
+            tolerance, reason = (
+                (sweep.tolerance, sweep.reason) if is_exact else (MUJOCO_LIMIT, SHIFT_REASON)
+            )
             name = f"compliance along {axis}, {ENGINE_NAMES[engine]}, against the linear model"
-            measures.append(Measure(name, error, bar, reason))
+            measures.append(Measure(name, error, tolerance, reason))
         panels.append(_panel(axis, measured))
     holding_text = ", springs holding the actuators." if sweep.settings.holding[0] else "."
     caption = "Linear: from the linearised machine. At rest, without a controller" + holding_text
@@ -157,23 +159,23 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
     return measures, Plot(title, "frequency [Hz]", *panels, log_x=True, caption=caption)
 
 
-def _panel(axis: str, found: dict[str, SweptResponse]) -> Panel:
+def _panel(axis: str, responses: dict[str, SweptResponse]) -> Panel:
     unit = "m/N" if axis in ("x", "y", "z") else "rad/(N m)"
     curves = [
         Curve(ENGINE_NAMES[engine], result.frequency, np.abs(result.measured))
-        for engine, result in found.items()
+        for engine, result in responses.items()
     ]
-    reference_result = found[COMPARED_ENGINES[0]]
+    reference_result = responses[COMPARED_ENGINES[0]]
     curves.append(
         Curve("linear", reference_result.frequency, np.abs(reference_result.linear), "dash")
     )
     return Panel(f"{axis} per wrench [{unit}]", *curves, log_y=True)
 
 
-def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
+def transmissibility_measures(platform: Platform) -> tuple[list[Entry], list[Plot]]:
     """Return the transmissibility from a shaken base in MuJoCo against the linear model."""
     sweep = MACHINE_SWEEPS[platform.name]
-    axis = sweep.shaken
+    axis = sweep.shaken_axis
     try:
         result = measure_transmissibility(
             platform, axis, sweep.settings, acceleration=sweep.acceleration
@@ -184,7 +186,7 @@ def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
     measure = Measure(
         f"transmissibility along {axis}, MuJoCo, against the linear model",
         largest(result.measured - result.linear) / max_transmissibility,
-        MUJOCO_BAR,
+        MUJOCO_LIMIT,
         f"per largest, {max_transmissibility:.3g}; {SHIFT_REASON}",
     )
     plot = Plot(
@@ -218,8 +220,8 @@ def check_frequency_response(platform: Platform) -> CaseResult:
     """
     if platform.name == "stewart":
         return _loop(platform)
-    measures, plot = swept(platform)
-    base_measures, plots = shaken(platform)
+    measures, plot = compliance_measures(platform)
+    base_measures, plots = transmissibility_measures(platform)
     return check_frequency_response.result(platform, [*measures, *base_measures], [plot, *plots])
 
 
@@ -261,11 +263,11 @@ def _loop(platform: Platform) -> CaseResult:
     )
 
 
-def _figure(found: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> Plot:
-    lines = [_modelled(found[key]) for key in ("pitch", "current", "lag", "lag, difference")]
+def _figure(candidates: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> Plot:
+    lines = [_modelled(candidates[key]) for key in ("pitch", "current", "lag", "lag, difference")]
     for engine, measured in runs.items():
         actuator_response: FrequencyResponse = measured.actuators[1]
-        lines.append(_drawn(f"actuator 1 on {engine}", actuator_response, "markers"))
+        lines.append(_response_curve(f"actuator 1 on {engine}", actuator_response, "markers"))
     printed = Curve(
         "thesis",
         np.array([70.0, PRINTED_POINTS.peak_frequency, PRINTED_POINTS.bandwidth]),
@@ -283,20 +285,23 @@ def _figure(found: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> P
 
 
 def _modelled(one: Candidate) -> Curve:
-    return _drawn(one.name, one.loop.response(RESPONSE_FREQUENCIES))
+    return _response_curve(one.name, one.loop.response(RESPONSE_FREQUENCIES))
 
 
-def _drawn(name: str, response: FrequencyResponse, style: CurveStyle = "line") -> Curve:
+def _response_curve(name: str, response: FrequencyResponse, style: CurveStyle = "line") -> Curve:
     """Return the readable part of a response."""
     visible = response.only(response.magnitude >= MIN_DRAWN_LEVEL)
     return Curve(name, visible.frequency, visible.magnitude, style)
 
 
-def _statements(found: dict[str, Candidate]) -> tuple[Statement, ...]:
+def _statements(candidates: dict[str, Candidate]) -> tuple[Statement, ...]:
     """Return the three numbers of figure 4.30, of the machine as it is: nothing is fitted."""
-    model_points, lag = found["current"].points, found["lag"]
-    lag_points, difference_points = lag.points, found["lag, difference"].points
-    viscous_points, delay_points = found["lag, viscous"].points, found["lumped delay"].points
+    model_points, lag = candidates["current"].points, candidates["lag"]
+    lag_points, difference_points = lag.points, candidates["lag, difference"].points
+    viscous_points, delay_points = (
+        candidates["lag, viscous"].points,
+        candidates["lumped delay"].points,
+    )
     fitted_text = (
         f"a lag inside the velocity loop of {1e3 * lag.loop.current_lag:.2f} ms, fitted to the "
         f"height of the peak, puts it at {lag_points.peak_frequency:.0f} Hz"
@@ -305,7 +310,7 @@ def _statements(found: dict[str, Candidate]) -> tuple[Statement, ...]:
         STEWART_THESIS["loop_peak"].judged(
             f"{model_points.peak:.1f} dB at {model_points.peak_frequency:.0f} Hz with the thesis' "
             f"gains, the {lag.loop.mass:.1f} kg that an actuator moves in pitch, and the adopted "
-            f"current loop of 0.5 ms; {found['pitch'].points.peak:.1f} dB without it.",
+            f"current loop of 0.5 ms; {candidates['pitch'].points.peak:.1f} dB without it.",
             PRINTED_PEAK.holds(model_points.peak)
             and PEAK_FREQUENCY.holds(model_points.peak_frequency),
             f"{fitted_text}, but one number fitted to one of three shows nothing: bandwidth and "
@@ -324,13 +329,13 @@ def _statements(found: dict[str, Candidate]) -> tuple[Statement, ...]:
             f"{model_points.at_70:.1f} dB; {lag_points.at_70:.1f} dB with the lag of the peak's "
             "height.",
             AT_70.holds(model_points.at_70),
-            f"a delay in the loop around the thesis' {found['lumped'].loop.mass:.1f} kg gives 7 dB "
-            f"and {delay_points.at_70:.1f} dB, but its peak at {delay_points.peak_frequency:.0f} "
-            "Hz; the thesis names structural modes about 40 and 70 Hz, which rigid bodies do not "
-            "have",
+            f"a delay in the loop around the thesis' {candidates['lumped'].loop.mass:.1f} kg gives "
+            f"7 dB and {delay_points.at_70:.1f} dB, but its peak at "
+            f"{delay_points.peak_frequency:.0f} Hz; the thesis names structural modes about "
+            "40 and 70 Hz, which rigid bodies do not have",
         ),
-        _second_order(found),
-        _current_loop(found),
+        _second_order(candidates),
+        _current_loop(candidates),
     )
 
 
@@ -356,9 +361,9 @@ def second_order(peak: float, peak_frequency: float) -> tuple[float, float]:
     )
 
 
-def _second_order(found: dict[str, Candidate]) -> Statement:
+def _second_order(candidates: dict[str, Candidate]) -> Statement:
     level, bandwidth = second_order(PRINTED_PEAK.value, PEAK_FREQUENCY.value)
-    lag_points = found["lag"].points
+    lag_points = candidates["lag"].points
     lag_level, _ = second_order(lag_points.peak, lag_points.peak_frequency)
     return STEWART_THESIS["second_order"].judged(
         f"A second-order system with the printed peak has {level:.1f} dB at 70 Hz and a bandwidth "
@@ -371,15 +376,15 @@ def _second_order(found: dict[str, Candidate]) -> Statement:
     )
 
 
-def _current_loop(found: dict[str, Candidate]) -> Statement:
+def _current_loop(candidates: dict[str, Candidate]) -> Statement:
     """Return the statement about the current loop and the motor's electrical time constant.
 
     The velocity loop around a mass m with a lag T, T m s^3 + m s^2 + Kp s + Kp / Ti, is stable for
     T < Ti (Routh).
     """
-    ideal, lag = found["pitch"], found["lag"]
+    ideal, lag = candidates["pitch"], candidates["lag"]
     motor_loop = ideal.loop.changed(current_lag=ELECTRICAL_TIME)
-    adopted = found["current"]
+    adopted = candidates["current"]
     return STEWART_THESIS["current_loop"].judged(
         f"With a current loop of unity the peak is {ideal.points.peak:.1f} dB, with the adopted "
         f"lag of {1e3 * adopted.loop.current_lag:g} ms {adopted.points.peak:.1f} dB. Without a "

@@ -166,7 +166,7 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
     )
     remaining_displacement = largest(displacement(trajectory.pose[-1], platform.home))
     yield Measure(
-        "loop shaping: left of a millimetre after 2 s",
+        "loop shaping: displacement of one millimetre that is left after 2 s",
         remaining_displacement,
         1e-7,
         "the integral part's poles have decayed by more than ten thousand",

@@ -80,7 +80,7 @@ SAMPLE_COUNT = 500
 """Number of samples that a simulation records."""
 
 
-POSE_REASON = "bar of 1e-10; the paper prints 1.6e-10 m and 6.2e-10 in an entry of R"
+POSE_REASON = "the paper prints 1.6e-10 m and 6.2e-10 in an entry of R"
 
 GRAVITY_FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Multiples of standard gravity at which the sag is computed."""
@@ -118,7 +118,7 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
     )
 
 
-def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Entry]]:
+def settle_in_all_engines(floating: Platform) -> tuple[dict[str, Trajectory], list[Entry]]:
     """Return the simulations by name, and notes of engines that are not installed."""
     trajectories = {"reference": settle(floating)}
     notes: list[Entry] = []
@@ -323,7 +323,7 @@ def check_micro_hexapod(platform: Platform) -> CaseResult:
     target = pose_from_angles(platform.home[:3] + TEST_POSITION, TEST_ANGLES, "fixed_xyz")
     weightless = with_gravity(platform, 0.0)
     lengths = platform.inverse_kinematics(target)
-    settling, notes = settle_everywhere(weightless)
+    settling, notes = settle_in_all_engines(weightless)
     reached_poses = {"statics": static_pose(weightless, lengths, guess=platform.home)}
     reached_poses |= {
         f"{name} after {SETTLING_TIME:g} s": trajectory.pose[-1]
@@ -333,7 +333,7 @@ def check_micro_hexapod(platform: Platform) -> CaseResult:
     nominal_sag = sags[GRAVITY_FACTORS.index(1.0)]
     stroke = required_stroke(platform, Mobility.about(platform.home, MOTION_RANGES, "fixed_xyz"))
     measures = [
-        *_reached(reached_poses, target),
+        *_reached_entries(reached_poses, target),
         *notes,
         *_sag(platform, sags, target),
         *_conventions(platform, target, lengths),
@@ -345,10 +345,12 @@ def check_micro_hexapod(platform: Platform) -> CaseResult:
     return check_micro_hexapod.result(platform, measures, statements=statements)
 
 
-def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[Entry]:
-    for how, pose in reached.items():
+def _reached_entries(
+    reached_poses: Mapping[str, FloatArray], target: FloatArray
+) -> Iterator[Entry]:
+    for method, pose in reached_poses.items():
         error = np.abs(displacement(pose, target))
-        name = f"commanded pose against the one reached, gravity off, {how}"
+        name = f"commanded pose against the one reached, gravity off, {method}"
         yield Measure(f"{name}: position", error[:3].max(), 1e-10, POSE_REASON, unit="m")
         yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, POSE_REASON, unit="rad")
 
@@ -369,7 +371,7 @@ def _sag(platform: Platform, sags: tuple[Sag, ...], target: FloatArray) -> Itera
     unpredicted = np.array([np.linalg.norm(sag.remainder / scale) for sag in sags])
     orders = np.log2(unpredicted[1:] / unpredicted[:-1])
     yield Measure(
-        "order of what it does not predict in the load, off 2 by",
+        "order in the load of the sag that it does not predict, off 2 by",
         largest(orders - 2.0),
         0.02,
         "gravity doubled four times; third order enters with the sag per size, 1e-4",

@@ -105,8 +105,8 @@ def filter_measures(platform: Platform) -> Iterator[Entry]:
     washout = ClassicalWashout(platform)
     period, count = washout.period, 1 << 12
     frequency = 2.0 * np.pi * np.fft.rfftfreq(count, period)
-    compared = (frequency > 0.0) & (frequency <= 2.0 * np.pi * MAX_FREQUENCY)
-    w, s = float(washout.settings.translation_frequency[2]), 1j * frequency[compared]
+    is_compared = (frequency > 0.0) & (frequency <= 2.0 * np.pi * MAX_FREQUENCY)
+    w, s = float(washout.settings.translation_frequency[2]), 1j * frequency[is_compared]
     high_pass, low_pass = Channel(1, period), Channel(1, period)
     tilt = washout.settings.tilt_frequency
     pulse_responses = np.empty((2, count))
@@ -116,7 +116,7 @@ def filter_measures(platform: Platform) -> Iterator[Entry]:
         pulse_responses[0, k] = high_pass.acceleration[0]
         pulse_responses[1, k] = low_pass.step(tilt**2 * pulse, 2.0 * tilt, tilt**2)[0]
     # A first sample of one is a pulse whose time is one period.
-    spectra = np.fft.rfft(pulse_responses, axis=1)[:, compared]
+    spectra = np.fft.rfft(pulse_responses, axis=1)[:, is_compared]
     exact = np.stack([s**2 / (s + w) ** 2, tilt**2 / (s + tilt) ** 2])
     pulses = np.zeros((count, 3))
     pulses[0] = 1.0
@@ -130,8 +130,8 @@ def filter_measures(platform: Platform) -> Iterator[Entry]:
         # The response has not died away at the end, so its sum is taken with a fading window.
         names.append(name)
         fade = np.exp(-FADE_RATE * period * np.arange(count))
-        spectra = np.vstack([spectra, np.fft.rfft(response * fade)[compared]])
-        exact = np.vstack([exact, model.at(frequency[compared] - 1j * FADE_RATE)])
+        spectra = np.vstack([spectra, np.fft.rfft(response * fade)[is_compared]])
+        exact = np.vstack([exact, model.at(frequency[is_compared] - 1j * FADE_RATE)])
     relative_error = (MAX_FREQUENCY * 2.0 * np.pi * period) ** 2
     for name, spectrum, exact_spectrum in zip(names, spectra, exact, strict=True):
         yield Measure(

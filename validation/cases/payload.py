@@ -88,10 +88,10 @@ def kept_speed_fraction(platform: Platform) -> float:
     return float((speeds <= STEWART_SPEED_CHECK.speed).mean())
 
 
-def carried_in_any_phase(platform: Platform, shaken: DynamicPayload) -> float:
+def carried_in_any_phase(platform: Platform, dynamic_payload: DynamicPayload) -> float:
     """Return the payload [kg] that small motions allow at the position where the thesis stops."""
-    distance = np.abs(shaken.extensions - STEWART_DYNAMIC_PAYLOAD.extensions).max(axis=1)
-    pose = shaken.poses[[distance.argmin()]]
+    distance = np.abs(dynamic_payload.extensions - STEWART_DYNAMIC_PAYLOAD.extensions).max(axis=1)
+    pose = dynamic_payload.poses[[distance.argmin()]]
     bounds, _ = phase_bounds(VibrationTest(platform), THESIS_CRITERION, pose)
     return float(bounds[0])
 
@@ -100,7 +100,7 @@ def static_statement(found: StaticPayload) -> Statement:
     """Return the result of the search at rest and the printed one."""
     printed = STEWART_STATIC_PAYLOAD
     failing_extensions = () if found.first_failure is None else found.first_failure
-    agrees = (found.passes_kg, found.fails_kg) == (printed.held, printed.refused)
+    agrees = (found.passes_kg, found.fails_kg) == (printed.held_mass, printed.refused_mass)
     agrees = agrees and bool(
         np.allclose(failing_extensions, printed.extensions, rtol=0.0, atol=5e-5)
     )
@@ -149,9 +149,9 @@ def dynamic_statement(
     return STEWART_THESIS["dynamic_payload"].judged(
         f"in phase: {_steps(forwards)}; rotations backwards: {_steps(backwards)} (exactly "
         f"{forwards.exact_limit_kg:.1f} and {backwards.exact_limit_kg:.1f} kg).",
-        forwards.passes_kg == printed.held and carried_mass < printed.refused,
+        forwards.passes_kg == printed.held_mass and carried_mass < printed.refused_mass,
         f"at the printed position and frequency the legs carry {carried_mass:.1f} kg whatever the "
-        f"phases, so {printed.refused:g} kg cannot fail there, whether rotations run "
+        f"phases, so {printed.refused_mass:g} kg cannot fail there, whether rotations run "
         "forwards or backwards; docs/reproductions.md lists what else was tried",
     )
 
@@ -193,9 +193,9 @@ def check_payload(platform: Platform) -> CaseResult:
 
 def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
     printed = STEWART_STATIC_PAYLOAD
-    loaded_machine = scaled_payload(platform, printed.refused)
+    loaded_machine = scaled_payload(platform, printed.refused_mass)
     thrusts = loaded_machine.inverse_dynamics(found.poses, ZERO_VECTOR, ZERO_VECTOR)
-    affine_thrusts = found.forces.of(printed.refused)
+    affine_thrusts = found.forces.of(printed.refused_mass)
     yield Measure(
         "static thrusts affine in the payload's mass, against a machine that carries it",
         np.abs(thrusts - affine_thrusts).max() / printed.thrust,
@@ -203,8 +203,8 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
         "rounding of a difference over some ten times the shipped payload",
     )
     for name, value, expected in (
-        ("largest static payload that holds", found.passes_kg, printed.held),
-        ("first static payload that does not", found.fails_kg, printed.refused),
+        ("largest static payload that holds", found.passes_kg, printed.held_mass),
+        ("first static payload that does not", found.fails_kg, printed.refused_mass),
     ):
         yield Measure(
             f"{name}, off the printed {expected:g} kg",

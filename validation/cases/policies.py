@@ -17,7 +17,7 @@ FIRST_SEED = 3_000_000
 """Seed of the first episode; no training and no shipped evaluation has used it."""
 
 
-class Shipped(NamedTuple):
+class ShippedPolicy(NamedTuple):
     """A policy that is shipped with the project, and the result that it has to reach."""
 
     policy: str
@@ -29,16 +29,16 @@ class Shipped(NamedTuple):
     """title of the metric that is judged"""
     episodes: int
     """number of episodes in this case; the full evaluation has more"""
-    within: float | None
+    max_ratio: float | None
     """largest result relative to the baseline, in the table of robustness, that is good enough;
     None: it has to be better by more than the interval"""
-    short: tuple[str, ...]
+    known_failures: tuple[str, ...]
     """conditions of that table in which the policy is known to fall short"""
 
 
 SHIPPED_POLICIES = {
     "stewart": (
-        Shipped(
+        ShippedPolicy(
             "stewart_tracking",
             "twin/PoseTracking-v0",
             "cascade",
@@ -49,7 +49,7 @@ SHIPPED_POLICIES = {
             2.0,
             ("ideal plant", "payload doubled", "delay doubled", "friction doubled"),
         ),
-        Shipped(
+        ShippedPolicy(
             "stewart_ball",
             "twin/BallBalance-v0",
             "balance_law",
@@ -60,7 +60,7 @@ SHIPPED_POLICIES = {
             None,
             ("target on a circle", "noise of 2 %", "late by a period each way"),
         ),
-        Shipped(
+        ShippedPolicy(
             "stewart_cueing",
             "twin/MotionCueing-v0",
             "adaptive",
@@ -73,7 +73,7 @@ SHIPPED_POLICIES = {
         ),
     ),
     "compliant_stewart": (
-        Shipped(
+        ShippedPolicy(
             "stewart_isolation",
             "twin/VibrationIsolation-v0",
             "isolation_law",
@@ -96,40 +96,40 @@ SHIPPED_POLICIES = {
 """Policies that are shipped, by machine."""
 
 
-def robustness(shipped: Shipped) -> Measure:
+def robustness(shipped_policy: ShippedPolicy) -> Measure:
     """Return how many conditions of a policy's table have another outcome than on record."""
     content = json.loads((Path(policies.__path__[0]) / "robustness.json").read_text())
-    rows = [row for row in content["rows"] if row["policy name"] == shipped.policy]
-    return measure_of(rows, shipped)
+    rows = [row for row in content["rows"] if row["policy name"] == shipped_policy.policy]
+    return measure_of(rows, shipped_policy)
 
 
-def measure_of(rows: list[dict[str, Any]], shipped: Shipped) -> Measure:
+def measure_of(rows: list[dict[str, Any]], shipped_policy: ShippedPolicy) -> Measure:
     """Return how many conditions have another outcome than the one on record."""
-    judged_rows = [row for row in rows if row["title"] == shipped.title]
+    judged_rows = [row for row in rows if row["title"] == shipped_policy.title]
     failed_conditions = {
-        row["condition"] for row in judged_rows if falls_short(row, shipped.within)
+        row["condition"] for row in judged_rows if falls_short(row, shipped_policy.max_ratio)
     }
     baseline = judged_rows[0]["baseline name"]
     goal_text = (
         f"better than {baseline} by more than the interval"
-        if shipped.within is None
-        else f"at most {shipped.within:g} times {baseline}"
+        if shipped_policy.max_ratio is None
+        else f"at most {shipped_policy.max_ratio:g} times {baseline}"
     )
-    known_text = ", ".join(shipped.short) or "none"
+    known_text = ", ".join(shipped_policy.known_failures) or "none"
     return Measure(
-        f"conditions with another outcome than on record, {shipped.title.partition(' [')[0]} of "
-        f"{shipped.policy}",
-        len(failed_conditions ^ set(shipped.short)),
+        "conditions with another outcome than on record, "
+        f"{shipped_policy.title.partition(' [')[0]} of {shipped_policy.policy}",
+        len(failed_conditions ^ set(shipped_policy.known_failures)),
         0.0,
         f"{goal_text} in {len(judged_rows)} conditions, but for those on record: {known_text}; a "
         "change for the better fails too",
     )
 
 
-def falls_short(row: dict[str, Any], within: float | None) -> bool:
+def falls_short(row: dict[str, Any], max_ratio: float | None) -> bool:
     """Return True where a policy misses its goal in a condition; see `Shipped.within`."""
-    if within is not None:
-        return bool(row["policy"][0] > within * row["baseline"][0])
+    if max_ratio is not None:
+        return bool(row["policy"][0] > max_ratio * row["baseline"][0])
     gain, half_width, _ = row["difference"]
     return bool((gain if row["title"] == "return" else -gain) <= half_width)
 
@@ -152,22 +152,23 @@ def check_policies(platform: Platform) -> CaseResult:
     return check_policies.result(platform, measures)
 
 
-def _better(shipped: Shipped) -> Measure:
+def _better(shipped_policy: ShippedPolicy) -> Measure:
     """Return the policy's error relative to the baseline's, or the inverse ratio of returns."""
     evaluation = evaluate(
-        shipped.environment,
-        (shipped.baseline, shipped.policy),
+        shipped_policy.environment,
+        (shipped_policy.baseline, shipped_policy.policy),
         engines=("mujoco",),
-        episodes=shipped.episodes,
+        episodes=shipped_policy.episodes,
         seed=FIRST_SEED,
-        options=shipped.options,
+        options=shipped_policy.options,
     )
-    title = shipped.title
+    title = shipped_policy.title
     policy, baseline = (
-        evaluation.mean(name, "mujoco", title).value for name in (shipped.policy, shipped.baseline)
+        evaluation.mean(name, "mujoco", title).value
+        for name in (shipped_policy.policy, shipped_policy.baseline)
     )
     name, is_return = title.partition(" [")[0], title == "return"
-    numerator, denominator = "the policy", shipped.words
+    numerator, denominator = "the policy", shipped_policy.words
     if is_return:
         numerator, denominator = denominator, numerator
     return Measure(
@@ -175,13 +176,17 @@ def _better(shipped: Shipped) -> Measure:
         baseline / policy if is_return else policy / baseline,
         1.0,
         f"the policy must be better; mean {policy:.3g} to {baseline:.3g} ({title}), "
-        f"{shipped.episodes} episode{'s' * (shipped.episodes > 1)}"
-        f"{_length(shipped)} from seed {FIRST_SEED} on",
+        f"{shipped_policy.episodes} episode{'s' * (shipped_policy.episodes > 1)}"
+        f"{_length(shipped_policy)} from seed {FIRST_SEED} on",
     )
 
 
-def _length(shipped: Shipped) -> str:
+def _length(shipped_policy: ShippedPolicy) -> str:
     """Return how long the episodes are, where they have not the default length."""
-    if "max_episode_steps" in shipped.options:
-        return f" of {shipped.options['max_episode_steps']} steps"
-    return f" of {shipped.options['duration']:g} s" if "duration" in shipped.options else ""
+    if "max_episode_steps" in shipped_policy.options:
+        return f" of {shipped_policy.options['max_episode_steps']} steps"
+    return (
+        f" of {shipped_policy.options['duration']:g} s"
+        if "duration" in shipped_policy.options
+        else ""
+    )

@@ -109,7 +109,7 @@ def digits_off(value: FloatArray, printed: FloatArray) -> FloatArray:
     return np.asarray(np.abs(value - printed) / digit_unit)
 
 
-def _plot(fall: Solution, printed: FloatArray, off: FloatArray) -> Plot:
+def _plot(fall: Solution, printed: FloatArray, digits: FloatArray) -> Plot:
     time = np.linspace(0.0, 1.0, 401)
     reference = rodrigues_from_pose(fall(time)[0])
     panels = []
@@ -126,6 +126,6 @@ def _plot(fall: Solution, printed: FloatArray, off: FloatArray) -> Plot:
             for i, n in enumerate(names)
         ]
         panels.append(Panel(label, *curves))
-    error_curve = Curve("largest difference", printed[:, 0], off.max(axis=1), "line+markers")
+    error_curve = Curve("largest difference", printed[:, 0], digits.max(axis=1), "line+markers")
     panels.append(Panel("units of the last digit", error_curve))
     return Plot("Tilted fall: reference and published output", "time [s]", *panels)

@@ -17,7 +17,7 @@ from twin.rotations import quaternion_from_angles
 from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.measures.comparison import (
     DrivenMotion,
-    driven,
+    drive_through,
     end_work_measure,
     engines_along,
     work_measure,
@@ -161,7 +161,7 @@ def check_tank_motion(platform: Platform) -> CaseResult:
     the middle of the course.
     """
     motion = tank_motion(platform)
-    driven_motion = driven(platform, motion)
+    driven_motion = drive_through(platform, motion)
     caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
     engines, plots = engines_along(
         platform,
@@ -220,7 +220,7 @@ def check_thesis_motion(platform: Platform) -> CaseResult:
     the thesis.
     """
     motion = pitch_sine()
-    driven_motion = driven(platform, motion)
+    driven_motion = drive_through(platform, motion)
     caption = "Thesis figures 2.6 and 3.6. Positive pitch turns the platform's x axis down."
     engines, plots = engines_along(
         platform, motion, driven_motion, "Pitch sine", ENGINE_TIME, caption=caption
@@ -282,7 +282,7 @@ def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
     first_half = course.forces[: len(course.time) // 2 + 1]
     asymmetry = np.abs(first_half - first_half[::-1]).max() / scale
     yield Measure(
-        "thrusts where the platform passes the same pose in the other direction",
+        "difference of the thrusts when the platform passes a pose in both directions",
         asymmetry,
         1e-12,
         "rounding; without friction the velocities enter by their squares and products alone",
@@ -294,7 +294,7 @@ def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
 def _statements(
     platform: Platform, motion: SineMotion, course: DrivenMotion
 ) -> tuple[Statement, ...]:
-    centred_motion = driven(Platform(centred(platform.parameters)), motion)
+    centred_motion = drive_through(Platform(centred(platform.parameters)), motion)
     difference = centred_motion.forces - course.forces
     offset = largest(difference[0])
     variation = float(np.ptp(difference, axis=0).max())

@@ -34,7 +34,7 @@ from twin.validation.case import (
     validation_case,
 )
 from twin.validation.cases.thesis import tank_motion
-from twin.validation.measures.comparison import ENGINE_BARS, FULL_MOTION
+from twin.validation.measures.comparison import ENGINE_LIMITS, FULL_MOTION
 from twin.validation.published.printed import STEWART_THESIS
 
 FEEDFORWARD_OPTIONS: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
@@ -72,7 +72,7 @@ LOOK_AHEAD_TIME = 0.02
 ENGINE_PERIODS = (500, 560)
 """First and last control period of the part that is run in all engines."""
 
-ENGINE_DIFFERENCE = max(bar.tolerance for bar in ENGINE_BARS) / FULL_MOTION
+ENGINE_DIFFERENCE = max(limit.tolerance for limit in ENGINE_LIMITS) / FULL_MOTION
 """Largest difference between engines, relative to the motion: their largest error in an open loop,
 1e-6 m, per 1 cm of motion; a stable control loop does not increase it."""
 
@@ -87,7 +87,7 @@ ERROR_UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
 """Names and units of the three rms errors, after multiplication by a thousand."""
 
 
-class Tracked(NamedTuple):
+class TrackingRun(NamedTuple):
     """A closed-loop trajectory with its errors, one row per control instant."""
 
     trajectory: Trajectory
@@ -110,20 +110,20 @@ class Excerpt(Motion):
     """A part of a motion from `begin` on, faded in from rest.
 
     Attributes:
-        whole: the motion.
-        begin: [s] where in it the excerpt begins.
+        motion: the whole motion.
+        begin: [s] time in the whole motion at which the excerpt begins.
     """
 
-    whole: Motion
+    motion: Motion
     begin: float
 
-    def __init__(self, whole: Motion, begin: float, duration: float, fade_in: float) -> None:
+    def __init__(self, motion: Motion, begin: float, duration: float, fade_in: float) -> None:
         """Describe the excerpt by its start in the motion, duration and fade-in time, all [s]."""
-        super().__init__(whole.center, duration, whole.convention, fade_in)
-        self._set(whole=whole, begin=begin)
+        super().__init__(motion.center, duration, motion.convention, fade_in)
+        self._set(motion=motion, begin=begin)
 
     def _axes(self, time: FloatArray) -> AxisSample:
-        return self.whole.axes(time + self.begin)
+        return self.motion.axes(time + self.begin)
 
 
 def with_drive(platform: Platform, **changes: Any) -> Platform:
@@ -133,13 +133,13 @@ def with_drive(platform: Platform, **changes: Any) -> Platform:
     return Platform(MachineParameters.model_validate(content))
 
 
-def tracked(
+def track(
     platform: Platform,
     controller: Controller,
     engine: Engine,
     duration: float,
     plant: Plant | None = None,
-) -> Tracked:
+) -> TrackingRun:
     """Return the closed-loop run of a machine that starts at the pose and twist of its reference.
 
     Without a `plant` its drives and sensors are those of its parameters.
@@ -159,7 +159,9 @@ def tracked(
     reference_rows = [reference.row(k) for k in range(len(trajectory))]
     pose_error = displacement(trajectory.pose, reference.pose[reference_rows])
     length_error = trajectory.lengths - reference.coordinates[reference_rows]
-    return Tracked(trajectory, trajectory.time, pose_error[:, :3], pose_error[:, 3:], length_error)
+    return TrackingRun(
+        trajectory, trajectory.time, pose_error[:, :3], pose_error[:, 3:], length_error
+    )
 
 
 def motion_size(reference: Reference, count: int) -> tuple[float, float, float]:
@@ -172,7 +174,7 @@ def motion_size(reference: Reference, count: int) -> tuple[float, float, float]:
     return _root_mean_squares(offset[:, :3], offset[:, 3:], coordinates - coordinates[0])
 
 
-def part(platform: Platform, reference: Reference, begin: int, end: int) -> Reference:
+def reference_part(platform: Platform, reference: Reference, begin: int, end: int) -> Reference:
     """Return rows `begin` to `end` of a reference as one that begins at time 0."""
     window = slice(begin, end + 1)
     return reference_of(
@@ -212,7 +214,7 @@ def _root_mean_squares(
 
 
 def tracking_plots(
-    courses: dict[tuple[str, str], Tracked],
+    courses: dict[tuple[str, str], TrackingRun],
     units: tuple[tuple[str, str], ...],
     names: tuple[str, ...],
 ) -> list[Plot]:
@@ -304,12 +306,12 @@ def observer_evidence(
             if variant == "feedback alone" and plant in REDUCED_PLANTS:
                 continue
             controller = ObserverCascade(machine, reference, **options, **FEEDFORWARD_OPTIONS)
-            errors[plant][variant] = tracked(machine, controller, engine, run).rms
+            errors[plant][variant] = track(machine, controller, engine, run).rms
         engine.close()
     return errors, motion_size(reference, round(run / period) + 1)
 
 
-def evidence_table(found: Evidence) -> Table:
+def evidence_table(evidence: Evidence) -> Table:
     """Return position and rotation errors by plant and variant."""
     rows = [
         (
@@ -320,7 +322,7 @@ def evidence_table(found: Evidence) -> Table:
                 for name in CASCADE_VARIANTS
             ),
         )
-        for plant, variants in found.items()
+        for plant, variants in evidence.items()
     ]
     units = ("position [mm]", "rotation [mrad]")
     return Table(
@@ -332,11 +334,11 @@ def evidence_table(found: Evidence) -> Table:
     )
 
 
-def evidence_measure(found: Evidence) -> Measure:
+def evidence_measure(evidence: Evidence) -> Measure:
     """Return the factor by which the rotation error falls when the disturbance is fed forward."""
     return Measure(
-        "hardware plant: rotation error without disturbance fed forward per that with it",
-        _error_ratio(found, "hardware"),
+        "hardware plant: rotation error without the disturbance fed forward, per error with it",
+        _error_ratio(evidence, "hardware"),
         1.0,
         "friction that is estimated and fed forward leaves less error to feedback; with the "
         "opposite sign it would act twice",
@@ -381,18 +383,18 @@ def linear_encoders(
         ("observer, linear", ObserverCascade, LinearEncoderPlant),
     ):
         controller = kind(hardware, reference, **FEEDFORWARD_OPTIONS)
-        errors[name] = tracked(hardware, controller, engine, run, plant(hardware)).rms
+        errors[name] = track(hardware, controller, engine, run, plant(hardware)).rms
     engine.close()
     return errors
 
 
-def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...]:
+def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, ...]:
     """Return the thesis' statements about the observer and linear encoders with our results."""
-    ideal, on_hardware = found["ideal"], found["hardware"]
+    ideal, on_hardware = evidence["ideal"], evidence["hardware"]
     ideal_errors = [1e3 * ideal[name][1] for name in CASCADE_VARIANTS]
     real_errors = [1e3 * on_hardware[name][1] for name in CASCADE_VARIANTS]
-    without_friction = _error_ratio(found, "hardware, no friction")
-    without_backlash = _error_ratio(found, "hardware, no backlash")
+    without_friction = _error_ratio(evidence, "hardware, no friction")
+    without_backlash = _error_ratio(evidence, "hardware, no backlash")
     feedback_only, with_disturbance = "feedback alone", "estimated disturbance too"
     return (
         STEWART_THESIS["observer_in_simulation"].judged(
@@ -441,9 +443,9 @@ def _errors(errors: tuple[float, float, float]) -> str:
     return f"{1e3 * errors[0]:.4f} mm and {1e3 * errors[1]:.4f} mrad"
 
 
-def _error_ratio(found: Evidence, plant: str) -> float:
+def _error_ratio(evidence: Evidence, plant: str) -> float:
     """Return the rotation error without the estimated disturbance per that with it."""
-    return found[plant]["estimated speed"][1] / found[plant]["estimated disturbance too"][1]
+    return evidence[plant]["estimated speed"][1] / evidence[plant]["estimated disturbance too"][1]
 
 
 @validation_case(
@@ -468,12 +470,12 @@ def check_tracking(platform: Platform) -> CaseResult:
         plant: sample_reference(machine, motion, CONTROL_PERIOD)
         for plant, machine in machines.items()
     }
-    runs: dict[tuple[str, str], Tracked] = {}
+    runs: dict[tuple[str, str], TrackingRun] = {}
     for plant, machine in machines.items():
         engine = make_engine("mujoco", machine, ENGINE_STEP, "accurate")
         for name in COMPARED_CONTROLLERS:
             controller = _controller(name, machine, references[plant])
-            runs[plant, name] = tracked(machine, controller, engine, RUN_TIME)
+            runs[plant, name] = track(machine, controller, engine, RUN_TIME)
         engine.close()
     errors, motion_rms = observer_evidence(machines, motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
     encoder_errors = linear_encoders(
@@ -482,7 +484,7 @@ def check_tracking(platform: Platform) -> CaseResult:
     measures = [
         *_better(runs),
         evidence_measure(errors),
-        *_engines(platform, part(platform, references["ideal"], *ENGINE_PERIODS)),
+        *_engines(platform, reference_part(platform, references["ideal"], *ENGINE_PERIODS)),
     ]
     return check_tracking.result(
         platform,
@@ -500,7 +502,7 @@ def _controller(name: str, machine: Platform, reference: Reference, **options: A
 
 
 def _table(
-    runs: dict[tuple[str, str], Tracked],
+    runs: dict[tuple[str, str], TrackingRun],
     size: tuple[float, float, float],
 ) -> Table:
     """Return root mean squares by controller, plant and error."""
@@ -526,7 +528,7 @@ def _table(
     )
 
 
-def _better(runs: dict[tuple[str, str], Tracked]) -> Iterator[Entry]:
+def _better(runs: dict[tuple[str, str], TrackingRun]) -> Iterator[Entry]:
     """Yield runs that stopped early, and errors of the thesis' cascade per other controllers."""
     early_stops = sum(bool(course.trajectory.stopped) for course in runs.values())
     yield Measure("runs stopped early", early_stops, 0.0, "all controllers reach the end")
@@ -555,7 +557,7 @@ def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
     ]
     for name in COMPARED_CONTROLLERS:
         runs = [
-            tracked(platform, _controller(name, platform, reference), engine, duration).trajectory
+            track(platform, _controller(name, platform, reference), engine, duration).trajectory
             for engine in engines
         ]
         difference = max(max(relative_differences(runs[0], course)) for course in runs[1:])

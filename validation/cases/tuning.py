@@ -255,7 +255,7 @@ def _growing(values: Sequence[float]) -> bool:
     return all(value < next_value for value, next_value in pairwise(values))
 
 
-class Scanned(NamedTuple):
+class ScanPoint(NamedTuple):
     """Step responses of the motors with one armature inertia and one velocity gain."""
 
     inertia: float
@@ -285,7 +285,7 @@ class HardwareSteps(NamedTuple):
     """change of speed by one encoder count in one sample, relative to the commanded speed"""
     position: tuple[FloatArray, FloatArray]
     """time [s] and displacement after a step of 50 mm upwards, relative to the step"""
-    scan: tuple[tuple[Scanned, ...], ...]
+    scan: tuple[tuple[ScanPoint, ...], ...]
     """velocity steps by armature inertia (first index) and gain"""
     simulated: StepFigures
     """step figures of the machine without drives, with the thesis' gains"""
@@ -321,12 +321,12 @@ def hardware_steps(
     )
 
 
-def _scanned(hardware: Platform, inertia: float, mass: float, factor: float) -> Iterator[Scanned]:
+def _scanned(hardware: Platform, inertia: float, mass: float, factor: float) -> Iterator[ScanPoint]:
     machine = with_armature(hardware, factor)
     for ratio in GAIN_RATIOS:
         gain = VELOCITY_GAIN * (1.0 + factor * inertia / mass) * ratio if ratio else VELOCITY_GAIN
         response = motor_response(machine, gain, INTEGRAL_TIME)
-        yield Scanned(factor * inertia, gain, step_figures(response.time, response.motor))
+        yield ScanPoint(factor * inertia, gain, step_figures(response.time, response.motor))
 
 
 def matches_figure(steps: HardwareSteps, figures: StepFigures) -> bool:
@@ -341,7 +341,7 @@ def matches_figure(steps: HardwareSteps, figures: StepFigures) -> bool:
 def hardware_table(steps: HardwareSteps) -> Table:
     """Return the scan of armature inertia and gain."""
 
-    def cell(one: Scanned) -> str:
+    def cell(one: ScanPoint) -> str:
         figures = one.figures
         end = figures.settling_time
         text = f"{100.0 * figures.overshoot:.1f} %, {1e3 * figures.rise_time:.1f} ms, " + (
@@ -418,7 +418,7 @@ def _gains_and_armature(steps: HardwareSteps) -> Statement:
     return STEWART_THESIS["gains_and_armature"].judged(
         f"With these gains and this armature the velocity step overshoots by "
         f"{100.0 * figures.overshoot:.0f} percent, rises in {1e3 * figures.rise_time:.0f} ms and "
-        f"is {_settled(figures)}. In pitch the peak is {points.peak:.1f} dB at "
+        f"is {_settled_text(figures)}. In pitch the peak is {points.peak:.1f} dB at "
         f"{points.peak_frequency:.0f} Hz, the bandwidth {points.bandwidth:.0f} Hz, and the "
         f"amplification at 70 Hz {levels[-1]:.0f} dB.",
         matches_figure(steps, figures) and PRINTED_BANDWIDTH.holds(points.bandwidth) and amplified,
@@ -481,7 +481,7 @@ def _matching_pairs(steps: HardwareSteps) -> str:
     return f"Of the scan in the table only these agree with the thesis' figure: {pairs}."
 
 
-def _settled(figures: StepFigures) -> str:
+def _settled_text(figures: StepFigures) -> str:
     if not np.isfinite(figures.settling_time):
         return "not settled after 50 ms"
     return f"settled after {1e3 * figures.settling_time:.1f} ms"

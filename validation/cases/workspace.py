@@ -72,15 +72,15 @@ def check_feasibility(platform: Platform) -> CaseResult:
     return check_feasibility.result(platform, measures)
 
 
-def _measures(found: Feasibility) -> list[Measure]:
+def _measures(feasibility: Feasibility) -> list[Measure]:
     return [
         Measure(
-            f"{found.task}: {margin.quantity}, share of its limit",
+            f"{feasibility.task}: {margin.quantity}, share of its limit",
             margin.share,
             MAX_LIMIT_FRACTION,
             margin.remedy or "the limit itself",
         )
-        for margin in found.margins
+        for margin in feasibility.margins
     ]
 
 
@@ -123,21 +123,21 @@ DROP_TIME = 0.52
 """[s] Duration of srspm's free fall; the platform passes the plane of its base before the end."""
 
 
-def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
+def shell_measures(platform: Platform, region: Region) -> Iterator[Entry]:
     """Yield a constant-orientation workspace against shells about shifted base joints."""
-    scale = float(found.chart.scale[0])
-    directions = found.rays.directions
+    scale = float(region.chart.scale[0])
+    directions = region.rays.directions
     exits = shell_exits(platform, platform.home, directions)
     exits = np.minimum(exits, plane_exits(platform, platform.home, directions))
-    exit_error = found.rays.exits * scale - exits
+    exit_error = region.rays.exits * scale - exits
     # A singular pose comes before the end of the shells, never behind it.
     exit_error = np.where(
-        found.rays.causes == Cause.SINGULAR, np.maximum(exit_error, 0.0), exit_error
+        region.rays.causes == Cause.SINGULAR, np.maximum(exit_error, 0.0), exit_error
     )
     exit_error *= _obliqueness(platform, directions, exits)
     max_error = float(np.abs(exit_error).max() / scale)
     yield Measure("ends of rays against shells", max_error, RADIUS_TOLERANCE, OBLIQUE_REASON)
-    lower_corner, upper_corner, positions = _places(platform, found)
+    lower_corner, upper_corner, positions = _random_points_about(platform, region)
     poses = np.tile(platform.home, (RANDOM_POINTS, 1))
     poses[:, :3] = positions
     within_limits = within_shells(platform, platform.home, positions)
@@ -152,11 +152,11 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     # Shells have a mirror image below the base, on the other side of its plane.
     within_limits[within_limits] = admissible.inside(poses[within_limits])
     yield _volume(
-        found, within_limits.mean(), float(np.prod(upper_corner - lower_corner)), "shells"
+        region, within_limits.mean(), float(np.prod(upper_corner - lower_corner)), "shells"
     )
     values = dexterity(platform, poses[within_limits]).conditioning
-    mean = conditioning_over(found).mean
-    deviation = values.std() / np.sqrt(len(values)) + mean * found.uncertainty / MAX_DEVIATIONS
+    mean = conditioning_over(region).mean
+    deviation = values.std() / np.sqrt(len(values)) + mean * region.uncertainty / MAX_DEVIATIONS
     max_error = float(abs(values.mean() - mean) / deviation)
     yield Measure(
         "conditioning index against random places", max_error, MAX_DEVIATIONS, CHANCE_REASON
@@ -183,30 +183,32 @@ def _obliqueness(platform: Platform, directions: FloatArray, exits: FloatArray) 
     return np.where(at_shell, np.abs(radial_rate) / lengths[ray_indices, limiting], 1.0)
 
 
-def _places(platform: Platform, found: Region) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _random_points_about(
+    platform: Platform, region: Region
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return a box `(3,)`, `(3,)` about a workspace and random points `(POINTS, 3)` in it [m].
 
     The box of the shells, unless hardly a point is in them or no determinant distinguishes their
     other aspects: then what the rays found, with a margin.
     """
     lower_corner, upper_corner = bounding_box(platform, platform.home)
-    positions = _drawn(lower_corner, upper_corner)
+    positions = _random_points(lower_corner, upper_corner)
     if square(platform) and within_shells(platform, platform.home, positions).sum() >= MIN_POINTS:
         return lower_corner, upper_corner, positions
-    low, high = found.extremes
+    low, high = region.extremes
     margin = BOX_MARGIN * (high - low)
     lower_corner = np.maximum(lower_corner, platform.home[:3] + low - margin)
     upper_corner = np.minimum(upper_corner, platform.home[:3] + high + margin)
-    return lower_corner, upper_corner, _drawn(lower_corner, upper_corner)
+    return lower_corner, upper_corner, _random_points(lower_corner, upper_corner)
 
 
-def _drawn(low: FloatArray, high: FloatArray) -> FloatArray:
+def _random_points(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return random points `(RANDOM_POINTS, 3)` in a box."""
     return np.random.default_rng(SAMPLING_SEED).uniform(low, high, (RANDOM_POINTS, 3))
 
 
 def plate_measures(
-    platform: Platform, found: Region, ranges: tuple[AxisRange, ...]
+    platform: Platform, region: Region, ranges: tuple[AxisRange, ...]
 ) -> Iterator[Entry]:
     """Yield the workspace of a machine on pillars against the plate's closed forms.
 
@@ -229,25 +231,25 @@ def plate_measures(
     model = ExactKinematics(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
     # Axes of the chart are z, roll and pitch, the plate's own.
-    fractions = stroke_fractions(model, home + found.surface).sum(axis=1)
+    fractions = stroke_fractions(model, home + region.surface).sum(axis=1)
     error = largest(fractions - 1.0)
     name = "shares of the stroke at the ends of rays, sum less 1"
     yield Measure(name, error, RADIUS_TOLERANCE, "bisection and rounding")
-    lower_corner, upper_corner = (1.02 * extreme for extreme in found.extremes)
-    positions = _drawn(lower_corner, upper_corner)
+    lower_corner, upper_corner = (1.02 * extreme for extreme in region.extremes)
+    positions = _random_points(lower_corner, upper_corner)
     inside = stroke_fractions(model, home + positions).sum(axis=1) <= 1.0
     yield _volume(
-        found, inside.mean(), float(np.prod(upper_corner - lower_corner)), "the closed form"
+        region, inside.mean(), float(np.prod(upper_corner - lower_corner)), "the closed form"
     )
 
 
-def _volume(found: Region, fraction: float, box: float, what: str) -> Measure:
+def _volume(region: Region, fraction: float, box: float, region_name: str) -> Measure:
     """Compare the volume of rays with that of random points; both have a statistical error."""
     deviation = box * np.sqrt(fraction * (1.0 - fraction) / RANDOM_POINTS)
-    deviation += found.uncertainty * found.volume / MAX_DEVIATIONS
-    standard_error = float(abs(found.volume - box * fraction) / deviation)
+    deviation += region.uncertainty * region.volume / MAX_DEVIATIONS
+    standard_error = float(abs(region.volume - box * fraction) / deviation)
     return Measure(
-        f"volume of rays against random points in {what}",
+        f"volume of rays against random points in {region_name}",
         standard_error,
         MAX_DEVIATIONS,
         CHANCE_REASON,
@@ -294,10 +296,10 @@ def _symmetry(platform: Platform) -> Iterator[Entry]:
     )
 
 
-def _differences(platform: Platform, found: Region) -> Iterator[Entry]:
+def _differences(platform: Platform, region: Region) -> Iterator[Entry]:
     """Compare condition number and stiffness with differences of the inverse kinematics."""
     scale = characteristic_scale(platform)
-    poses = found.chart.poses(0.3 * found.surface[::200])
+    poses = region.chart.poses(0.3 * region.surface[::200])
     step = 1e-3
     length_rates = []
     for factor in (1.0, 0.5):

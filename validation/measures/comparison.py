@@ -41,7 +41,7 @@ DASHED_POINTS = 60
 points."""
 
 FULL_MOTION = 1e-2
-"""[m] Motion of a platform joint; the bars are set for motions at least as large."""
+"""[m] Motion of a platform joint; the error limits hold for motions at least as large."""
 
 MIN_INERTIA_REASON = (
     "MuJoCo wants a moment of inertia of every body, which is not small in this machine"
@@ -55,8 +55,8 @@ MODEL_TOLERANCE = 1e-9
 
 
 MODEL_REASON = (
-    "bar; no solver takes part, so only rounding and the digits of the model files remain (1e-13); "
-    "a wrong mass, point or axis shows at 1e-3"
+    "no solver takes part, so only rounding and the digits of the model files remain (1e-13); a "
+    "wrong mass, point or axis shows at 1e-3"
 )
 
 WORK_REASON = (
@@ -74,41 +74,41 @@ PROJECTED_STATES = 50
 """Number of states along the motion at which the engines' models are projected."""
 
 
-class EngineBar(NamedTuple):
+class EngineLimit(NamedTuple):
     """The largest error that is allowed for an engine at its accurate fidelity."""
 
     engine: str
     label: str
     tolerance: float
-    """largest error [m] and [rad] for motions from `FULL_MOTION` on; smaller motions have to keep
-    less in proportion"""
+    """largest error [m] and [rad] for motions from `FULL_MOTION` on; for smaller motions it is
+    reduced in proportion"""
     reason: str
 
 
-ENGINE_BARS = (
-    EngineBar(
+ENGINE_LIMITS = (
+    EngineLimit(
         "mujoco",
         "MuJoCo",
         1e-6,
-        "bar for Runge-Kutta 4 at the compared step (1 ms, less in stiff machines); the loops are "
-        "held by stiff springs (time constant two steps), which leaves up to 1e-7, while soft "
-        "loops leave 1e-3",
+        "limit for Runge-Kutta 4 at the step of comparisons (1 ms, less in stiff machines); the "
+        "loops are held by stiff springs (time constant two steps), which leaves up to 1e-7, while "
+        "soft loops leave 1e-3",
     ),
-    EngineBar(
+    EngineLimit(
         "bullet",
         "Bullet",
         1e-7,
-        "bar for the trajectory extrapolated from the compared step (1 ms, less in stiff "
+        "limit for the trajectory extrapolated from the step of comparisons (1 ms, less in stiff "
         "machines), its half and its quarter, which leaves 1e-9 on smooth forces; a plain "
         "step of 1 ms leaves 1e-3",
     ),
 )
-ENGINE_LABELS = {bar.engine: bar.label for bar in ENGINE_BARS}
+ENGINE_LABELS = {limit.engine: limit.label for limit in ENGINE_LIMITS}
 
 
-def error_name(label: str, what: str) -> re.Pattern[str]:
+def error_name(label: str, quantity: str) -> re.Pattern[str]:
     """Return the pattern of the names of an engine's largest errors; its group is the duration."""
-    return re.compile(rf"{label}: largest {what} error in (\S+) s")
+    return re.compile(rf"{label}: largest {quantity} error in (\S+) s")
 
 
 def missing(label: str, error: MissingDependencyError) -> Quantity:
@@ -128,7 +128,7 @@ def trajectory_comparison(
 
     Args:
         platform: the machine.
-        duration: [s], a multiple of its compared step.
+        duration: [s], a multiple of `compared_step`.
         title: title of the plots.
         forces: as in `simulate`.
         start: `pose`, `twist` and `deflection` as in `simulate`.
@@ -143,14 +143,16 @@ def trajectory_comparison(
     fraction = motion_fraction(platform, reference)
     measures: list[Entry] = []
     plots = []
-    for bar in ENGINE_BARS:
+    for limit in ENGINE_LIMITS:
         try:
-            trajectory = simulate(platform, duration, engine=bar.engine, **options)
+            trajectory = simulate(platform, duration, engine=limit.engine, **options)
         except MissingDependencyError as error:
-            measures.append(missing(bar.label, error))
+            measures.append(missing(limit.label, error))
             continue
-        measures.extend(trajectory_measures(bar, trajectory, reference, fraction))
-        plots.append(trajectory_plot(f"{title}: {bar.label} and reference", trajectory, reference))
+        measures.extend(trajectory_measures(limit, trajectory, reference, fraction))
+        plots.append(
+            trajectory_plot(f"{title}: {limit.label} and reference", trajectory, reference)
+        )
     return measures, plots
 
 
@@ -166,20 +168,20 @@ def motion_fraction(platform: Platform, reference: Trajectory) -> float:
 
 
 def trajectory_measures(
-    bar: EngineBar, trajectory: Trajectory, reference: Trajectory, share: float = 1.0
+    limit: EngineLimit, trajectory: Trajectory, reference: Trajectory, fraction: float = 1.0
 ) -> Iterator[Entry]:
-    """Return the largest errors in position and rotation, judged by a fraction of the bar."""
+    """Return the largest errors in position and rotation, judged by a fraction of the limit."""
     small_motion_note = (
-        f"; a joint of the platform moves {1e3 * share * FULL_MOTION:.2g} mm at most, turning "
-        f"included, and so the bar is that much smaller than for {1e3 * FULL_MOTION:g} mm"
+        f"; a joint of the platform moves {1e3 * fraction * FULL_MOTION:.2g} mm at most, turning "
+        f"included, and so the limit is that much smaller than for {1e3 * FULL_MOTION:g} mm"
     )
-    reason = bar.reason + (small_motion_note if share < 1.0 else "")
+    reason = limit.reason + (small_motion_note if fraction < 1.0 else "")
     for quantity, unit, error in (
         ("position", "m", position_error(trajectory.pose, reference.pose)),
         ("rotation", "rad", rotation_error(trajectory.pose, reference.pose)),
     ):
-        name = f"{bar.label}: largest {quantity} error in {reference.time[-1]:.3g} s"
-        yield Measure(name, error.max(), share * bar.tolerance, reason, unit=unit)
+        name = f"{limit.label}: largest {quantity} error in {reference.time[-1]:.3g} s"
+        yield Measure(name, error.max(), fraction * limit.tolerance, reason, unit=unit)
 
 
 def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -> Plot:
@@ -196,8 +198,8 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
         ("rotation vector [rad]", ("rx", "ry", "rz"), slice(3, 6)),
     ):
         curves = [
-            Curve(f"{name} {source}", time[shown], values[shown], style)
-            for source, motion, style, shown in sources
+            Curve(f"{name} {source}", time[rows], values[rows], style)
+            for source, motion, style, rows in sources
             for name, values in zip(
                 names, displacement(motion.pose, start_pose).T[columns], strict=True
             )
@@ -218,8 +220,8 @@ def _added_inertia(platform: Platform, states: RandomStates, forces: FloatArray)
     """Return the largest fraction of the forces that MuJoCo's minimum moment of inertia can cause.
 
     Bodies without a moment of inertia, such as point masses, get `LEAST_MOMENT`. A leg's end moves
-    with the platform, so that the leg turns at its acceleration over its length, and the moment
-    asks for a force over that length once more.
+    with the platform: the leg's angular acceleration is that of its end divided by its length, and
+    the force at the end is the moment divided by the length.
     """
     length = float(platform.home_reaches.min())
     joint_acceleration = np.linalg.norm(states.acceleration[:, :3], axis=1)
@@ -321,12 +323,15 @@ class DrivenMotion(NamedTuple):
     """`(k, n)` [N, N m]"""
 
 
-def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -> DrivenMotion:
-    """Return actuator coordinates, rates and forces of a machine along a motion, by the reference.
+def drive_through(
+    platform: Platform, motion: Motion, time: FloatArray | None = None
+) -> DrivenMotion:
+    """Return coordinates, rates and forces of the actuators along a motion, by the analytic model.
 
     Args:
         platform: the machine.
-        motion: where it goes; what it cannot follow is left out (see `Platform.constrain`).
+        motion: reference motion, which `Platform.constrain` adapts to a machine of fewer than six
+            degrees of freedom.
         time: `(k,)` [s], default in steps of `COMPARED_TIMESTEP` over the whole motion.
     """
     if time is None:
@@ -353,11 +358,13 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     if not count:
         return np.empty((len(time), 0))
 
-    def slope(at: float, inside: FloatArray) -> FloatArray:
-        state = platform.constrain(*motion(at))
-        forces = platform.inverse_dynamics(*state, deflection=inside)
-        acceleration = platform.forward_dynamics(state.pose, state.twist, forces, deflection=inside)
-        return np.concatenate([inside[count:], acceleration[6:]])
+    def slope(time_now: float, spring_state: FloatArray) -> FloatArray:
+        state = platform.constrain(*motion(time_now))
+        forces = platform.inverse_dynamics(*state, deflection=spring_state)
+        acceleration = platform.forward_dynamics(
+            state.pose, state.twist, forces, deflection=spring_state
+        )
+        return np.concatenate([spring_state[count:], acceleration[6:]])
 
     initial = static_deflection(platform, *platform.constrain(*motion(0.0)))
     time_span = (0.0, float(time[-1]))
@@ -384,7 +391,7 @@ def work_measure(platform: Platform, course: DrivenMotion, tolerance: float) -> 
     energy = np.sum(energies, axis=0)
     gain = energy - energy[0]
     exchanged = max(np.abs(work).max(), np.abs(gain).max())
-    name = "work of the forces less gain of energy and losses at any time, per largest of them"
+    name = "work of the forces less gain of energy and losses at any time, per largest of the three"
     imbalance = float(np.abs(work - losses - gain).max() / exchanged)
     return Measure(name, imbalance, tolerance, WORK_REASON)
 
@@ -432,18 +439,18 @@ def engines_along(
     begin: float = 0.0,
     caption: str = "",
 ) -> tuple[list[Entry], list[Plot]]:
-    """Return both engines against the reference along a motion, the legs' plot first.
+    """Return the comparison of both engines with the reference along a motion, legs' plot first.
 
-    The engines' models are projected at states along the whole motion, then driven by the held
-    forces of a part of it.
+    The engines' models are projected at states along the whole motion. In a part of the motion they
+    are also driven by the forces of `course`, held over each step.
 
     Args:
         platform: the machine.
         motion: the reference motion.
         course: actuators and forces along it.
         title: title of the legs' plot.
-        longest: [s] that the engines are driven at most.
-        begin: [s] where that part begins.
+        longest: [s] longest duration of that part.
+        begin: [s] time in the motion at which the part begins.
         caption: caption of the legs' plot.
     """
     projected, curves = projection_along(platform, course)
@@ -468,12 +475,14 @@ def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Ent
 def follow(
     platform: Platform, motion: Motion, begin: float, longest: float, title: str
 ) -> tuple[list[Entry], list[Plot]]:
-    """Return engines against reference, both driven by the forces of a part of the motion.
+    """Return the comparison of engines and reference, driven by the forces of a part of a motion.
 
-    It begins at `begin` [s] and lasts `longest` [s], less in a small or stiff machine.
+    The part begins at `begin` [s] and lasts `longest` [s], less in a small or stiff machine.
     """
     duration, step = duration_for(platform, longest), compared_step(platform)
-    excerpt = driven(platform, motion, begin + np.arange(round(duration / step) + 1.0) * step)
+    excerpt = drive_through(
+        platform, motion, begin + np.arange(round(duration / step) + 1.0) * step
+    )
     return trajectory_comparison(
         platform,
         duration,
@@ -490,14 +499,14 @@ def legs_plot(
 ) -> Plot:
     """Return actuator coordinates, forces, and the projection errors below."""
     travel = course.coordinates - platform.minimum_coordinates
-    shown = slice(None, None, 1 + len(course.time) // MAX_CURVE_POINTS)
+    drawn_rows = slice(None, None, 1 + len(course.time) // MAX_CURVE_POINTS)
     force_label = f"{force_name(platform)} [{platform.force_unit}]"
     panels = (
         Panel(
             f"{coordinate_name(platform)} from its minimum [{platform.coordinate_unit}]",
-            *leg_curves(course.time[shown], travel[shown]),
+            *leg_curves(course.time[drawn_rows], travel[drawn_rows]),
         ),
-        Panel(force_label, *leg_curves(course.time[shown], course.forces[shown])),
+        Panel(force_label, *leg_curves(course.time[drawn_rows], course.forces[drawn_rows])),
         Panel("projection error / largest force", *projection, log_y=True),
     )
     return Plot(title, "time [s]", *panels, caption=caption)

@@ -37,7 +37,7 @@ OFFSET_STEP = 1e-5
 """[m], [rad], [m/s], [rad/s] Step of the differences that linearise the motion about rest."""
 
 COMPARED_TIMESTEP = 1e-3
-"""[s] Time step of comparisons that the bars are set for; less in a stiff machine."""
+"""[s] Time step of comparisons, for which the limits hold; less in a stiff machine."""
 
 FULL_FALL = 0.3
 """[s] Time to fall by the length of the legs above which a machine gets the full durations."""

@@ -28,7 +28,7 @@ MAX_DRIFT = 1e-10
 allows."""
 
 BALANCE_REASON = (
-    "bar of the reference integrator (Dormand-Prince, 1e-12 per step); losses are summed up by "
+    "limit of the reference integrator (Dormand-Prince, 1e-12 per step); losses are summed up by "
     "Gauss's rule over each step"
 )
 
@@ -77,7 +77,7 @@ class EnergyBalance(NamedTuple):
     drift: FloatArray
     """`(k,)` change of the total energy plus the dissipated energy, relative to the largest kinetic
     energy"""
-    lost: FloatArray
+    dissipated: FloatArray
     """`(k,)` [J] dissipated by dampers and friction"""
     total: FloatArray
     """`(k,)` [J] kinetic and potential energy"""
@@ -224,7 +224,7 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         f"forward kinematics from home, residual of the {coordinate_name(platform)}s",
         largest(platform.inverse_kinematics(recovered_pose) - coordinates),
         1e-12,
-        "bar of the forward kinematics",
+        "limit of the forward kinematics",
         unit=platform.coordinate_unit,
     )
     # From home it may be another pose with the same coordinates on home's side of singular poses.

@@ -185,7 +185,7 @@ def _poses(platform: Platform, count: int, generator: np.random.Generator) -> Fl
     max_rate = MAX_RATE_RATIO * largest(platform.jacobian(platform.home))
     home = np.tile(platform.home, (DRAW_COUNT, 1))
     admissible = Admissible(platform, platform.home)
-    accepted: list[FloatArray] = []
+    inside_limits: list[FloatArray] = []
     for attempt in range(MAX_ROUNDS):
         # Homes at the edge of the limits are reached by smaller and smaller excursions.
         displacements = generator.uniform(-1.0, 1.0, (DRAW_COUNT, 6)) * ranges * 0.9**attempt
@@ -193,9 +193,9 @@ def _poses(platform: Platform, count: int, generator: np.random.Generator) -> Fl
         poses = poses[admissible.inside(poses)]
         regular = platform.condition_number(poses) < max_condition
         regular &= np.abs(platform.jacobian(poses)).max(axis=(1, 2)) < max_rate
-        accepted.append(poses[regular])
-        if sum(map(len, accepted)) >= count:
-            return np.concatenate(accepted)[:count]
+        inside_limits.append(poses[regular])
+        if sum(map(len, inside_limits)) >= count:
+            return np.concatenate(inside_limits)[:count]
     raise InputError(
         "home", f"{platform.name}: hardly any pose about home is inside the actuators' limits"
     )

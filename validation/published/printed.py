@@ -294,12 +294,12 @@ class StaticPayload(NamedTuple):
 
     thrust: float
     """[N] limit of an actuator"""
-    held: float
+    held_mass: float
     """[kg] largest payload, in steps of 50 kg"""
-    refused: float
+    refused_mass: float
     """[kg] next larger payload, which they cannot hold"""
     extensions: tuple[float, ...]
-    """[m] first position found at which `refused` exceeds the limit"""
+    """[m] first position found at which `refused_mass` exceeds the limit"""
     grid: int
     """number of positions tried per leg, evenly from retracted to extended"""
 
@@ -328,12 +328,12 @@ STEWART_SPEED_CHECK = SpeedCheck(
 class DynamicPayload(NamedTuple):
     """The search for the largest payload that can be shaken as the speed check does."""
 
-    held: float
+    held_mass: float
     """[kg] largest payload, in steps of 50 kg"""
-    refused: float
+    refused_mass: float
     """[kg] next larger payload, which fails"""
     extensions: tuple[float, ...]
-    """[m] first position found at which `refused` exceeds the limit"""
+    """[m] first position found at which `refused_mass` exceeds the limit"""
     frequency: float
     """[Hz] frequency at which it fails"""
 

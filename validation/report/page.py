@@ -128,7 +128,7 @@ def _processor() -> str:
     return system.processor() or system.machine()
 
 
-class Drawn(NamedTuple):
+class PlotFigure(NamedTuple):
     """A plotly figure in the form that the page contains."""
 
     height: int
@@ -137,14 +137,14 @@ class Drawn(NamedTuple):
     """plotly's JSON, compressed and in base64"""
 
 
-def drawn(plot: Plot) -> Drawn:
+def draw_plot(plot: Plot) -> PlotFigure:
     """Return a figure ready to be put into a page.
 
     Raises:
         MissingDependencyError: plotly is not installed.
     """
     built = plot_figure(plot)
-    return Drawn(int(built.layout.height), packed(built.to_json()))
+    return PlotFigure(int(built.layout.height), compressed(built.to_json()))
 
 
 def plot_figure(plot: Plot) -> Any:
@@ -171,13 +171,13 @@ def _line(curve: Curve) -> Line:
     return Line(curve.name, curve.x[shown], curve.y[shown], curve.style)
 
 
-def packed(text: str) -> str:
+def compressed(text: str) -> str:
     """Return a text compressed by gzip, in base64; the same text always gives the same result."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
 
 
 def unpacked(text: str) -> str:
-    """Return the text that `packed` compressed."""
+    """Return the text that `compressed` compressed."""
     return gzip.decompress(base64.b64decode(text)).decode()
 
 
@@ -186,7 +186,7 @@ def summary(
     platforms: Sequence[Platform],
     origin: Environment,
     seconds: float,
-    without: Sequence[LeftOut] = (),
+    left_out_cases: Sequence[LeftOut] = (),
 ) -> dict[str, Any]:
     """Return everything a report says, without the curves; values that are not finite are None.
 
@@ -195,7 +195,7 @@ def summary(
         platforms: the machines, in the order of the report.
         origin: where and when the cases ran.
         seconds: run time of all cases [s].
-        without: cases that make no sense for a machine.
+        left_out_cases: cases that make no sense for a machine.
     """
     cases = [_case(result) for result in results]
     return {
@@ -205,7 +205,7 @@ def summary(
         "seconds": seconds,
         **asdict(origin),
         "counts": _counts(results),
-        "machines": [_machine(platform, results, without) for platform in platforms],
+        "machines": [_machine(platform, results, left_out_cases) for platform in platforms],
         "cases": cases,
         "slowest": [
             {"machine": r.machine, "case": r.case, "seconds": _finite(r.seconds)}
@@ -309,7 +309,7 @@ def _tightest(results: Sequence[CaseResult]) -> dict[str, Any] | None:
 
 
 def _machine(
-    platform: Platform, results: Sequence[CaseResult], without: Sequence[LeftOut]
+    platform: Platform, results: Sequence[CaseResult], left_out_cases: Sequence[LeftOut]
 ) -> dict[str, Any]:
     parameters = platform.parameters
     machine_results = [result for result in results if result.machine == platform.name]
@@ -327,7 +327,7 @@ def _machine(
         "seconds": _finite(sum(result.seconds for result in machine_results)),
         "left_out": [
             {"case": case.case, "title": case.title, "reason": case.reason}
-            for case in without
+            for case in left_out_cases
             if case.machine == platform.name
         ],
         "parameters_hash": platform.hash,
@@ -421,8 +421,8 @@ def make_report(
     start = clock.perf_counter()
     results = run(machines, cases or None, jobs=jobs or usable_cores())
     seconds = clock.perf_counter() - start
-    without = left_out(platforms, cases or None)
-    content = summary(results, platforms, environment(command), seconds, without)
+    left_out_cases = left_out(platforms, cases or None)
+    content = summary(results, platforms, environment(command), seconds, left_out_cases)
     if html is not None:
         write_text(html, html_page(content, results, platforms))
     if json is not None:
@@ -486,7 +486,7 @@ def html_page(
         case
         | {
             "anchor": f"{result.machine}-{result.case}",
-            "plots": [(plot, drawn(plot)) for plot in result.plots],
+            "plots": [(plot, draw_plot(plot)) for plot in result.plots],
         }
         for case, result in zip(content["cases"], results, strict=True)
     ]
@@ -506,7 +506,7 @@ def html_page(
     page: str = templates.get_template("page.html").render(
         content | {"cases": cases, "machines": machines},
         rows=_case_rows(content),
-        plotly=packed(plotly),
+        plotly=compressed(plotly),
         style=style,
     )
     return page

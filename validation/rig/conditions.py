@@ -1,4 +1,4 @@
-"""Conditions that a machine of the rig has and its file does not say, and faults that begin."""
+"""Conditions of a machine on the rig that its file does not describe, and faults."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Conditions:
     load_friction: float = 0.0
     """dry friction per force of the leg"""
     warming_drop: float = 0.0
-    """fraction of all friction that warming takes in the end"""
+    """fraction of all friction that is gone once the machine is warm"""
     warming_time: float = 60.0
     """[s] time constant of warming"""
     cable_force: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -40,19 +40,19 @@ class Conditions:
     cable_stiffness: float = 0.0
     """[N/m] of a spring from the platform at home"""
     cable_point: tuple[float, float, float] = (0.3, 0.0, 0.0)
-    """[m] where the cable pulls, platform axes"""
+    """[m] point of the platform at which the cable pulls, platform axes"""
     swinging_mass: float = 0.0
     """[kg] part of the payload that swings"""
     swinging_frequency: float = 1.0
-    """[Hz] of the swing along x and y"""
+    """[Hz] frequency of the swing along x and y"""
     swinging_damping: float = 0.03
     """damping ratio of the swing"""
     base_frequency: float = 0.0
-    """[Hz] of a base on springs; zero for a rigid one"""
+    """[Hz] natural frequency of a base on springs; zero for a rigid base"""
     lead_errors: tuple[float, ...] = ()
     """relative errors of the screws' leads, one for each leg"""
     motor_constants: tuple[float, ...] = ()
-    """force of a motor over that which its drive believes in, one for each leg"""
+    """force of a motor relative to the force that its drive assumes, one for each leg"""
     encoder_noise: float = 0.0
     """[m] standard deviation, before rounding to counts"""
     current_bias: tuple[float, ...] = ()
@@ -66,11 +66,11 @@ class Conditions:
     gaps: tuple[tuple[float, float], ...] = ()
     """[s] begin and length of times without samples"""
     tracker_rate: float = 0.0
-    """[Hz] of a pose tracker; zero for none"""
+    """[Hz] sample rate of a pose tracker; zero for no tracker"""
     tracker_delay: float = 0.0
-    """[s] by which its poses are older than their time stamps"""
+    """[s] age of the tracker's poses at their time stamps"""
     tracker_noise: tuple[float, float] = (2e-5, 2e-5)
-    """[m, rad] standard deviations of its poses"""
+    """[m, rad] standard deviations of the tracker's poses"""
     faults: tuple[Fault, ...] = ()
 
     def for_legs(self, name: str, count: int, default: float) -> list[float]:

@@ -30,7 +30,7 @@ FORCE_MODE, SPEED_MODE = range(2)
 """Modes of the commands."""
 
 
-FASTEST = 1e3
+MAX_SPEED = 1e3
 """[m/s, rad/s] Speed of the platform that ends a run."""
 
 
@@ -41,7 +41,7 @@ class Drives(NamedTuple):
     coulomb: FloatArray
     viscous: FloatArray
     breakaway: FloatArray
-    """friction at rest over friction while sliding"""
+    """friction at rest, relative to friction while sliding"""
     stribeck: FloatArray
     load_friction: FloatArray
     """dry friction per force of the leg"""
@@ -51,7 +51,7 @@ class Drives(NamedTuple):
     lead_error: FloatArray
     """relative error of the coordinate per motion of the motor"""
     motor_constant: FloatArray
-    """force of the motor over the force that the drive believes in"""
+    """force of the motor, relative to the force that its drive assumes"""
     lag: FloatArray
     peak: FloatArray
     effort_digit: FloatArray
@@ -114,8 +114,8 @@ class Control(NamedTuple):
     gain: FloatArray
     rate_gain: FloatArray
     integral_gain: FloatArray
-    filter_share: float
-    """share of a new rate in the filtered one"""
+    filter_fraction: float
+    """weight of a new rate in the filtered one"""
     resolution: float
     noise: FloatArray
 
@@ -146,10 +146,10 @@ class State(NamedTuple):
     motor: FloatArray
     speed: FloatArray
     last_speed: FloatArray
-    """one step before, from which the velocity loop knows the middle of a step"""
+    """speed one step earlier, from which the velocity loop extrapolates to mid-step"""
     effort: FloatArray
     mean_effort: FloatArray
-    """over the present step"""
+    """mean over the present step"""
     integral: FloatArray
     bristle: FloatArray
     swing: FloatArray
@@ -195,9 +195,9 @@ def transmission_force(drives: Drives, n: int, stretch: float, rate: float) -> f
     half_play = 0.5 * drives.backlash[n]
     if abs(stretch) <= half_play:
         return 0.0
-    beyond = stretch - half_play if stretch > 0.0 else stretch + half_play
-    force = drives.stiffness[n] * beyond + drives.damping[n] * rate
-    return float(force) if force * beyond > 0.0 else 0.0
+    deformation = stretch - half_play if stretch > 0.0 else stretch + half_play
+    force = drives.stiffness[n] * deformation + drives.damping[n] * rate
+    return float(force) if force * deformation > 0.0 else 0.0
 
 
 @allocating
@@ -217,32 +217,43 @@ def motor_speed(
     inertia = drives.inertia[n]
     level = factor * friction_level(drives, world.friction_law, n, mean, state.leg_force[n])
     viscous = factor * drives.viscous[n] * mean
-    push = drives.motor_constant[n] * state.mean_effort[n] - state.leg_force[n] - viscous
+    net_force = drives.motor_constant[n] * state.mean_effort[n] - state.leg_force[n] - viscous
     if world.friction_law == LUGRE_LAW:
         rate = abs(mean) * world.bristle_stiffness / level
         bristle = (state.bristle[n] + h * mean) / (1.0 + h * rate)
         force = world.bristle_stiffness * bristle
         force += world.bristle_damping * (mean - rate * bristle)
-        return float(state.speed[n] + h * (push - force) / inertia)
-    return slid(state.speed[n], push / inertia, level / inertia, h)
+        return float(state.speed[n] + h * (net_force - force) / inertia)
+    return speed_with_friction(state.speed[n], net_force / inertia, level / inertia, h)
 
 
 @allocating
-def slid(speed: float, acceleration: float, loss: float, h: float) -> float:
-    """Return a speed after a step `h` [s] under an acceleration and the most that friction takes.
+def speed_with_friction(
+    speed: float, acceleration: float, max_deceleration: float, h: float
+) -> float:
+    """Return a speed after a step `h` [s] under an acceleration, braked by friction.
 
-    A motor that stops within the step stays, or goes on to the other side from that moment.
+    A motor that stops within the step stays, or starts in the other direction at that moment.
     """
-    left = h
+    remaining_time = h
     if speed != 0.0:
-        slowing = acceleration - loss if speed > 0.0 else acceleration + loss
-        after = speed + h * slowing
-        if after * speed >= 0.0:
-            return float(after)
-        left = h + speed / slowing
-    if abs(acceleration) <= loss:
+        net_acceleration = (
+            acceleration - max_deceleration if speed > 0.0 else acceleration + max_deceleration
+        )
+        new_speed = speed + h * net_acceleration
+        if new_speed * speed >= 0.0:
+            return float(new_speed)
+        remaining_time = h + speed / net_acceleration
+    if abs(acceleration) <= max_deceleration:
         return 0.0
-    return float(left * (acceleration - loss if acceleration > 0.0 else acceleration + loss))
+    return float(
+        remaining_time
+        * (
+            acceleration - max_deceleration
+            if acceleration > 0.0
+            else acceleration + max_deceleration
+        )
+    )
 
 
 @allocating
@@ -251,11 +262,11 @@ def add_swing(world: Surroundings, state: State, matrix: FloatArray, h: float) -
     pose, twist, wrench = state.pose, state.twist, state.wrench
     arm = matrix @ world.swinging_point
     omega = twist[3:]
-    place = pose[:3] + arm
+    pivot = pose[:3] + arm
     velocity = twist[:3] + np.cross(omega, arm)
-    away = matrix.T @ (state.swing[:3] - place)
-    rate = matrix.T @ (state.swing[3:] - velocity - np.cross(omega, state.swing[:3] - place))
-    force = matrix @ (world.swinging_stiffness * away + world.swinging_damping * rate)
+    offset = matrix.T @ (state.swing[:3] - pivot)
+    rate = matrix.T @ (state.swing[3:] - velocity - np.cross(omega, state.swing[:3] - pivot))
+    force = matrix @ (world.swinging_stiffness * offset + world.swinging_damping * rate)
     wrench[:3] += force
     wrench[3:] += np.cross(state.swing[:3] - pose[:3], force)
     return -force / world.swinging_mass
@@ -269,18 +280,18 @@ def rotation_matrix(pose: FloatArray) -> FloatArray:
 
 @allocating
 def friction_factor(world: Surroundings, faults: Faults, n: int, time: float) -> float:
-    """Return the friction of motor `n` over that of a cold, healthy machine."""
+    """Return the friction of motor `n` relative to that in a cold, healthy machine."""
     factor = 1.0
     if world.warming_time > 0.0:
         factor -= world.warming_drop * (1.0 - exp(-time / world.warming_time))
     if time > faults.friction_begin[n]:
-        share = min((time - faults.friction_begin[n]) / faults.friction_rise[n], 1.0)
-        factor *= 1.0 + (faults.friction_factor[n] - 1.0) * share
+        fraction = min((time - faults.friction_begin[n]) / faults.friction_rise[n], 1.0)
+        factor *= 1.0 + (faults.friction_factor[n] - 1.0) * fraction
     return factor
 
 
 @allocating
-def bend(
+def update_bristles(
     drives: Drives,
     world: Surroundings,
     faults: Faults,
@@ -299,12 +310,12 @@ def bend(
 
 
 @allocating
-def push_base(world: Surroundings, state: State, h: float) -> None:
-    """Accelerate the base by what moves on it, and by its springs, over a step."""
+def accelerate_base(world: Surroundings, state: State, h: float) -> None:
+    """Accelerate the base over a step: its springs and the mass that moves on it push it."""
     for k in range(3):
-        push = -world.moving_mass * (state.acceleration[k] + state.base[6 + k])
-        push -= world.base_stiffness * state.base[k] + world.base_damping * state.base[3 + k]
-        state.base[6 + k] = push / world.base_mass
+        force = -world.moving_mass * (state.acceleration[k] + state.base[6 + k])
+        force -= world.base_stiffness * state.base[k] + world.base_damping * state.base[3 + k]
+        state.base[6 + k] = force / world.base_mass
         state.base[3 + k] += h * state.base[6 + k]
 
 
@@ -344,55 +355,58 @@ def kick(
             new_speed[n] = motor_speed(drives, world, state, n, mean, h, factor)
         state.wrench[:] = 0.0
         arm = matrix @ world.cable_point
-        moved = state.pose[:3] + arm - world.cable_anchor
-        force = world.cable_force - world.cable_stiffness * moved
+        cable_offset = state.pose[:3] + arm - world.cable_anchor
+        force = world.cable_force - world.cable_stiffness * cable_offset
         state.wrench[:3] += force
         state.wrench[3:] += np.cross(arm, force)
         if world.swinging_mass > 0.0:
-            push = add_swing(world, state, matrix, h) + body[BODY_GRAVITY : BODY_GRAVITY + 3]
-            state.swing[3:] = old_swing + h * push
-        now = platform_state(state.pose, state.twist)
+            acceleration = add_swing(world, state, matrix, h)
+            acceleration += body[BODY_GRAVITY : BODY_GRAVITY + 3]
+            state.swing[3:] = old_swing + h * acceleration
+        middle = platform_state(state.pose, state.twist)
         forward_dynamics(
-            body, legs, now, np.zeros(0), state.leg_force, state.wrench, state.acceleration, work
+            body, legs, middle, np.zeros(0), state.leg_force, state.wrench, state.acceleration, work
         )
         for k in range(6):
             mean_twist[k] = old_twist[k] + 0.5 * h * state.acceleration[k]
     if world.friction_law == LUGRE_LAW:
-        bend(drives, world, faults, state, new_speed, time, h)
+        update_bristles(drives, world, faults, state, new_speed, time, h)
     state.speed[:] = new_speed
     for k in range(6):
         state.twist[k] = old_twist[k] + h * state.acceleration[k]
     if world.base_mass > 0.0:
-        push_base(world, state, h)
+        accelerate_base(world, state, h)
     body[BODY_GRAVITY : BODY_GRAVITY + 3] = gravity
 
 
 @allocating
-def drive(drives: Drives, state: State, n: int, command: float, mode: int, h: float) -> None:
+def update_effort(
+    drives: Drives, state: State, n: int, command: float, mode: int, h: float
+) -> None:
     """Move the effort of motor `n` towards what the command and the drive's loop ask for."""
     digit = drives.effort_digit[n] if mode == FORCE_MODE else drives.speed_digit[n]
-    held = digit * round(command / digit) if digit > 0.0 else command
+    target_effort = digit * round(command / digit) if digit > 0.0 else command
     if mode == SPEED_MODE:
-        error = held - 1.5 * state.speed[n] + 0.5 * state.last_speed[n]
+        error = target_effort - 1.5 * state.speed[n] + 0.5 * state.last_speed[n]
         half = 0.5 * h * drives.integral_gain[n] * error
-        held = drives.gain[n] * error + state.integral[n] + half
+        target_effort = drives.gain[n] * error + state.integral[n] + half
         state.integral[n] += 2.0 * half
         state.last_speed[n] = state.speed[n]
     limit = drives.peak[n]
-    held = min(max(held, -limit), limit)
-    left = exp(-h / drives.lag[n]) if drives.lag[n] > 0.0 else 0.0
-    before = state.effort[n]
-    state.effort[n] = held + left * (before - held)
-    mean_left = (1.0 - left) * drives.lag[n] / h
-    state.mean_effort[n] = held + mean_left * (before - held)
+    target_effort = min(max(target_effort, -limit), limit)
+    decay = exp(-h / drives.lag[n]) if drives.lag[n] > 0.0 else 0.0
+    old_effort = state.effort[n]
+    state.effort[n] = target_effort + decay * (old_effort - target_effort)
+    mean_decay = (1.0 - decay) * drives.lag[n] / h
+    state.mean_effort[n] = target_effort + mean_decay * (old_effort - target_effort)
 
 
 @allocating
-def controlled(
-    control: Control, k: int, n: int, read: float, rate: float, integral: float
+def control_command(
+    control: Control, k: int, n: int, reading: float, rate: float, integral: float
 ) -> float:
     """Return the command of leg `n` at sample `k`, from its reading and its filtered rate."""
-    error = control.reference[k, n] - read
+    error = control.reference[k, n] - reading
     rate_error = control.reference_rate[k, n] - rate
     command = control.gain[n] * error + control.rate_gain[n] * rate_error + integral
     return float(control.feedforward[k, n] + command)
@@ -415,13 +429,13 @@ def run(
     Args:
         bodies: `(2, BODY_SIZE)` platform body before and after it loses a mass.
         legs: constants of the legs.
-        drives: of the machine.
-        world: what the file does not know.
-        faults: that begin on the way.
+        drives: drives of the machine.
+        world: surroundings that the machine's file does not describe.
+        faults: faults that begin during the run.
         control: reference and gains.
-        state: at the beginning, at rest; written to.
+        state: state of rest at the beginning; written to.
         times: step and samples.
-        records: filled.
+        records: written to.
     """
     work = make_work(legs)
     samples, count = control.reference.shape
@@ -430,21 +444,21 @@ def run(
     if control.mode == FORCE_MODE:
         queue[:] = state.effort
     start, integral = state.motor.copy(), np.zeros(count)
-    last, rate, constant = state.motor.copy(), np.zeros(count), drives.motor_constant.copy()
+    last_reading, rate, constant = state.motor.copy(), np.zeros(count), drives.motor_constant.copy()
     period, slot = h * times.steps_per_sample, 0
     for k in range(samples):
         time = k * period
         for n in range(count):
-            read = state.motor[n] + control.noise[k, n]
+            reading = state.motor[n] + control.noise[k, n]
             if control.resolution > 0.0:
-                read = control.resolution * round(read / control.resolution)
+                reading = control.resolution * round(reading / control.resolution)
             if time >= faults.frozen_begin[n] and k > 0:
-                read = last[n]
-            rate[n] += control.filter_share * ((read - last[n]) / period - rate[n])
-            last[n] = read
-            integral[n] += period * control.integral_gain[n] * (control.reference[k, n] - read)
-            records.measured[k, n] = read
-            records.command[k, n] = controlled(control, k, n, read, rate[n], integral[n])
+                reading = last_reading[n]
+            rate[n] += control.filter_fraction * ((reading - last_reading[n]) / period - rate[n])
+            last_reading[n] = reading
+            integral[n] += period * control.integral_gain[n] * (control.reference[k, n] - reading)
+            records.measured[k, n] = reading
+            records.command[k, n] = control_command(control, k, n, reading, rate[n], integral[n])
             records.motor_force[k, n] = state.effort[n]
             records.leg_force[k, n] = state.leg_force[n]
             if time >= faults.weak_begin[n]:
@@ -456,12 +470,12 @@ def run(
                 queue[slot, n] = records.command[k, n]
             slot = (slot + 1) % queue.shape[0]
             for n in range(count):
-                drive(drives, state, n, queue[slot, n], control.mode, h)
+                update_effort(drives, state, n, queue[slot, n], control.mode, h)
             drift(state, 0.5 * h)
-            now = time + (substep + 0.5) * h
-            kick(body, legs, drives, world, faults, state, start, now, h, work)
+            middle_time = time + (substep + 0.5) * h
+            kick(body, legs, drives, world, faults, state, start, middle_time, h, work)
             drift(state, 0.5 * h)
-        if not np.abs(state.twist).max() < FASTEST:
+        if not np.abs(state.twist).max() < MAX_SPEED:
             return k
     drives.motor_constant[:] = constant
     return -1

@@ -45,8 +45,8 @@ CONTROL_DAMPING = 0.8
 INTEGRAL_RATE = 3.0
 """[1/s] Engineering choice: integral gain over gain of these loops."""
 
-FILTER_SHARE = 0.3
-"""Engineering choice: share of a new rate in the filtered rate of an encoder."""
+FILTER_FRACTION = 0.3
+"""Engineering choice: weight of a new rate in the filtered rate of an encoder."""
 
 FRICTION_SPEED = 2e-3
 """[m/s] Engineering choice: speed over which the feedforward of friction changes its sign."""
@@ -61,7 +61,7 @@ VERTICAL_FREQUENCY = 15.0
 """[Hz] of a swinging mass along the platform's z axis, where its rod holds it."""
 
 BASE_MASS_RATIO = 8.0
-"""Mass of a base on springs over that of what moves on it."""
+"""Mass of a base on springs, relative to the mass that moves on it."""
 
 BASE_DAMPING = 0.03
 """Damping ratio of a base on springs."""
@@ -69,8 +69,8 @@ BASE_DAMPING = 0.03
 FORCE_PER_CURRENT = 300.0
 """[N/A] Engineering choice: force of a motor per current."""
 
-NEVER = 1e12
-"""[s] Begin of a fault that does not come."""
+NO_FAULT_TIME = 1e12
+"""[s] Time of a fault that never begins."""
 
 FRICTION_LAWS = {"square": SQUARE_LAW, "linear": LINEAR_LAW, "lugre": LUGRE_LAW}
 
@@ -100,15 +100,15 @@ def record(
     """Return the log of a machine that follows a motion, in signals of the machine.
 
     Args:
-        machine: the truth: six legs with screws or other drives that have an inertia.
+        machine: the true machine: six legs with screws or other drives that have an inertia.
         motion: reference, from rest to rest.
-        conditions: what the file does not know; default: a clean machine.
-        model: the machine as the controller knows it; default: the truth.
-        mode: of the commands.
+        conditions: conditions that the machine's file does not describe; default: a clean machine.
+        model: the machine as the controller knows it; default: the true machine.
+        mode: mode of the commands.
         forces: whether forces of the legs, of the motors, or currents are recorded as well.
-        period: of the samples [s].
-        step: of the plant [s], of which the period is a multiple.
-        seed: of all noise.
+        period: period of the samples [s].
+        step: step of the plant [s]; the period is a multiple of it.
+        seed: seed of all noise.
 
     Raises:
         InputError: a machine without drives, or a run that fails.
@@ -116,11 +116,11 @@ def record(
     conditions = conditions or Conditions()
     rng = np.random.default_rng(seed)
     grid = _grid(machine, period, step)
-    moved = simulated(machine, motion, conditions, model or machine, mode, grid, rng)
-    return log_of_run(moved, conditions, mode, forces, rng)
+    true_run = simulate_run(machine, motion, conditions, model or machine, mode, grid, rng)
+    return log_of_run(true_run, conditions, mode, forces, rng)
 
 
-def simulated(
+def simulate_run(
     machine: Platform,
     motion: Motion,
     conditions: Conditions,
@@ -146,8 +146,10 @@ def simulated(
     play = 0.5 * drives.backlash * np.sign(forces)
     state = _state(start_pose, coordinates + play + forces / drives.stiffness, forces, world)
     state.effort[:] = state.integral[:] = forces / drives.motor_constant
-    bodies = np.array([_without(machine.constants.body, world.swinging_mass, _pivot(machine))] * 2)
-    bodies[1] = _without(
+    bodies = np.array(
+        [_without_point_mass(machine.constants.body, world.swinging_mass, _pivot(machine))] * 2
+    )
+    bodies[1] = _without_point_mass(
         bodies[0], _lost_mass(conditions), bodies[0][BODY_CENTER : BODY_CENTER + 3]
     )
     control = _control(model, sample, mode, period, conditions, rng)
@@ -219,15 +221,17 @@ def _drives(machine: Platform, conditions: Conditions) -> Drives:
 def _surroundings(machine: Platform, conditions: Conditions) -> Surroundings:
     """Return what acts on the machine beside its drives."""
     mass = conditions.swinging_mass
-    along = 2.0 * np.pi * np.array([*[conditions.swinging_frequency] * 2, VERTICAL_FREQUENCY])
+    swing_frequencies = (
+        2.0 * np.pi * np.array([*[conditions.swinging_frequency] * 2, VERTICAL_FREQUENCY])
+    )
     body = machine.parameters.platform.body
     parts = [getattr(leg, "rod", None) for leg in machine.parameters.legs]
-    moving = body.mass + sum(part.mass for part in parts if part is not None)
-    base_mass = BASE_MASS_RATIO * moving if conditions.base_frequency > 0.0 else 0.0
+    moving_mass = body.mass + sum(part.mass for part in parts if part is not None)
+    base_mass = BASE_MASS_RATIO * moving_mass if conditions.base_frequency > 0.0 else 0.0
     base_speed = 2.0 * np.pi * conditions.base_frequency
     point = np.array(conditions.cable_point)
     # The pivot is above the centre of mass by what the mass hangs lower than the pivot.
-    sag = np.array([0.0, 0.0, machine.parameters.gravity / along[2] ** 2])
+    sag = np.array([0.0, 0.0, machine.parameters.gravity / swing_frequencies[2] ** 2])
     return Surroundings(
         FRICTION_LAWS[conditions.friction_law],
         BRISTLE_STIFFNESS,
@@ -239,13 +243,13 @@ def _surroundings(machine: Platform, conditions: Conditions) -> Surroundings:
         point,
         np.asarray(machine.home[:3]) + point,
         mass,
-        mass * along**2,
-        2.0 * conditions.swinging_damping * mass * along,
+        mass * swing_frequencies**2,
+        2.0 * conditions.swinging_damping * mass * swing_frequencies,
         _pivot(machine) + sag,
         base_mass,
         base_mass * base_speed**2,
         2.0 * BASE_DAMPING * base_mass * base_speed,
-        moving,
+        moving_mass,
     )
 
 
@@ -258,14 +262,14 @@ def _lost_mass(conditions: Conditions) -> float:
     return float(sum(fault.size for fault in conditions.faults if fault.kind == "lost_mass"))
 
 
-def _without(body: FloatArray, mass: float, place: FloatArray) -> FloatArray:
+def _without_point_mass(body: FloatArray, mass: float, position: FloatArray) -> FloatArray:
     """Return the constants of a body `(BODY_SIZE,)` without a point mass at a place `(3,)`."""
     reduced = np.array(body)
     reduced[BODY_MASS] = body[BODY_MASS] - mass
     center = body[BODY_CENTER : BODY_CENTER + 3]
-    moment = body[BODY_MASS] * center - mass * place
+    moment = body[BODY_MASS] * center - mass * position
     reduced[BODY_CENTER : BODY_CENTER + 3] = moment / reduced[BODY_MASS]
-    tensor = mass * (place @ place * np.eye(3) - np.outer(place, place))
+    tensor = mass * (position @ position * np.eye(3) - np.outer(position, position))
     entries = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     reduced[BODY_TENSOR : BODY_TENSOR + 6] -= entries
     return reduced
@@ -318,7 +322,7 @@ def _control(
         stiffness, integral = suitable_position_loop(model, period)
         gains = stiffness * ones, 0.0 * ones, integral * ones
         return Control(
-            SPEED_MODE, coordinates, rates, rates.copy(), *gains, FILTER_SHARE, resolution, noise
+            SPEED_MODE, coordinates, rates, rates.copy(), *gains, FILTER_FRACTION, resolution, noise
         )
     forces = model.inverse_dynamics(pose, twist, acceleration)
     forces = forces + drives.inertia * np.gradient(rates, period, axis=0)
@@ -326,50 +330,55 @@ def _control(
     inertia = drives.inertia + model.parameters.platform.body.mass / count
     gain = inertia * CONTROL_BANDWIDTH**2
     gains = gain, 2.0 * CONTROL_DAMPING * inertia * CONTROL_BANDWIDTH, INTEGRAL_RATE * gain
-    return Control(FORCE_MODE, coordinates, rates, forces, *gains, FILTER_SHARE, resolution, noise)
+    return Control(
+        FORCE_MODE, coordinates, rates, forces, *gains, FILTER_FRACTION, resolution, noise
+    )
 
 
 def _faults(conditions: Conditions, count: int) -> Faults:
     """Return the faults as arrays."""
     ones = np.ones(count)
-    found = Faults(
-        friction_begin=NEVER * ones,
+    fault_arrays = Faults(
+        friction_begin=NO_FAULT_TIME * ones,
         friction_rise=ones.copy(),
         friction_factor=ones.copy(),
-        weak_begin=NEVER * ones,
+        weak_begin=NO_FAULT_TIME * ones,
         weak_factor=ones.copy(),
-        slip_begin=NEVER * ones,
+        slip_begin=NO_FAULT_TIME * ones,
         slip=0.0 * ones,
-        frozen_begin=NEVER * ones,
-        lost_begin=NEVER,
+        frozen_begin=NO_FAULT_TIME * ones,
+        lost_begin=NO_FAULT_TIME,
     )
     for fault in conditions.faults:
         legs = slice(None) if fault.leg < 0 else slice(fault.leg, fault.leg + 1)
         if fault.kind == "friction":
-            found.friction_begin[legs], found.friction_rise[legs] = fault.begin, fault.rise
-            found.friction_factor[legs] = fault.size
+            fault_arrays.friction_begin[legs], fault_arrays.friction_rise[legs] = (
+                fault.begin,
+                fault.rise,
+            )
+            fault_arrays.friction_factor[legs] = fault.size
         elif fault.kind == "weak_motor":
-            found.weak_begin[legs], found.weak_factor[legs] = fault.begin, fault.size
+            fault_arrays.weak_begin[legs], fault_arrays.weak_factor[legs] = fault.begin, fault.size
         elif fault.kind == "slip":
-            found.slip_begin[legs], found.slip[legs] = fault.begin, fault.size
+            fault_arrays.slip_begin[legs], fault_arrays.slip[legs] = fault.begin, fault.size
         elif fault.kind == "frozen_encoder":
-            found.frozen_begin[legs] = fault.begin
+            fault_arrays.frozen_begin[legs] = fault.begin
         else:
-            found = found._replace(lost_begin=fault.begin)
-    return found
+            fault_arrays = fault_arrays._replace(lost_begin=fault.begin)
+    return fault_arrays
 
 
 def log_of_run(
-    moved: Run, conditions: Conditions, mode: Mode, forces: Forces, rng: np.random.Generator
+    true_run: Run, conditions: Conditions, mode: Mode, forces: Forces, rng: np.random.Generator
 ) -> Log:
     """Return the log of a run with the clock, the gaps and the sensors of its conditions."""
-    times, records = moved
+    times, records = true_run
     count = records.measured.shape[1]
-    late = conditions.jitter * np.clip(rng.standard_normal(len(times)), -3.0, 3.0)
-    stamps = np.sort(times + late)
-    kept = np.ones(len(times), bool)
+    stamp_errors = conditions.jitter * np.clip(rng.standard_normal(len(times)), -3.0, 3.0)
+    stamps = np.sort(times + stamp_errors)
+    is_recorded = np.ones(len(times), bool)
     for begin, length in conditions.gaps:
-        kept &= (times < begin) | (times >= begin + length)
+        is_recorded &= (times < begin) | (times >= begin + length)
     signals = {"measured": (records.measured, "m")}
     name, unit = ("command_forces", "N") if mode == "force" else ("command_rates", "m/s")
     signals[name] = records.command, unit
@@ -377,31 +386,37 @@ def log_of_run(
     if forces == "leg":
         signals["forces"] = records.leg_force + noise, "N"
     elif forces != "none":
-        believed = records.motor_force + noise
-        believed = believed + np.array(conditions.for_legs("current_bias", count, 0.0))
+        motor_forces = records.motor_force + noise
+        motor_forces = motor_forces + np.array(conditions.for_legs("current_bias", count, 0.0))
         if conditions.current_digit > 0.0:
-            believed = conditions.current_digit * np.round(believed / conditions.current_digit)
+            motor_forces = conditions.current_digit * np.round(
+                motor_forces / conditions.current_digit
+            )
         is_current = forces == "current"
         scale = FORCE_PER_CURRENT if is_current else 1.0
-        entry = believed / scale, "A" if is_current else "N"
+        entry = motor_forces / scale, "A" if is_current else "N"
         signals["currents" if is_current else "motor_forces"] = entry
     channels = [
-        Channel(name, stamps[kept], values[kept], (unit,) * count)
+        Channel(name, stamps[is_recorded], values[is_recorded], (unit,) * count)
         for name, (values, unit) in signals.items()
     ]
     if conditions.tracker_rate > 0.0:
-        channels.append(_tracker(moved, conditions, rng))
+        channels.append(_tracker(true_run, conditions, rng))
     return Log(tuple(channels), {"machine": "rig"})
 
 
-def _tracker(moved: Run, conditions: Conditions, rng: np.random.Generator) -> Channel:
+def _tracker(true_run: Run, conditions: Conditions, rng: np.random.Generator) -> Channel:
     """Return the poses that a tracker measures, at times of its own."""
-    stamps = np.arange(conditions.tracker_delay, moved.time[-1], 1.0 / conditions.tracker_rate)
-    seen = stamps - conditions.tracker_delay
-    pose = np.column_stack([np.interp(seen, moved.time, each) for each in moved.records.pose.T])
-    place, angle = conditions.tracker_noise
-    pose[:, :3] += place * rng.standard_normal((len(pose), 3))
-    turn = np.column_stack([np.ones(len(pose)), 0.5 * angle * rng.standard_normal((len(pose), 3))])
+    stamps = np.arange(conditions.tracker_delay, true_run.time[-1], 1.0 / conditions.tracker_rate)
+    measured_times = stamps - conditions.tracker_delay
+    pose = np.column_stack(
+        [np.interp(measured_times, true_run.time, values) for values in true_run.records.pose.T]
+    )
+    position_noise, rotation_noise = conditions.tracker_noise
+    pose[:, :3] += position_noise * rng.standard_normal((len(pose), 3))
+    turn = np.column_stack(
+        [np.ones(len(pose)), 0.5 * rotation_noise * rng.standard_normal((len(pose), 3))]
+    )
     pose[:, 3:] = quaternion_product(turn, pose[:, 3:])
     pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
     return Channel("pose", stamps, pose, POSE_UNITS)

@@ -218,7 +218,7 @@ def test_a_wrong_layout_is_found(stewart: Platform, monkeypatch: pytest.MonkeyPa
     expected = stewart.jacobian_derivative(stewart.home, twists)
     card = stewart.on("cuda")
     assert difference(host(card.jacobian_derivative(stewart.home, twists)), expected) < 1e-12
-    monkeypatch.setattr(batches, "take", by_columns)
+    monkeypatch.setattr(batches, "read_row", by_columns)
     assert difference(host(card.jacobian_derivative(stewart.home, twists)), expected) > 1e-3
 
 
@@ -280,7 +280,7 @@ def test_rows_laid_out_wrongly_are_found(monkeypatch: pytest.MonkeyPatch) -> Non
         each = [np.asarray(array, dtype=kind).reshape(len(array), -1) for array in arrays]
         return np.concatenate(each, axis=1).reshape(-1)
 
-    monkeypatch.setattr(rows, "_packed", by_rows)
+    monkeypatch.setattr(rows, "_pack", by_rows)
     card, processor = environments("stewart", 2)
     actions = np.zeros(processor.action_space.shape)
     assert np.abs(host(card.step(actions)[0]) - processor.step(actions)[0]).max() > 1e-3

@@ -65,6 +65,6 @@ def test_kernels_fit_into_registers(machine):
             taken = resources(ptx, capability)
             assert 32 <= taken.registers <= MOST_REGISTERS, (name, capability, taken)
             spilled = MOST_SPILLED if name == "forward_kinematics" else 0
-            assert taken.spilled <= spilled, (name, capability, taken)
+            assert taken.spilled_bytes <= spilled, (name, capability, taken)
             most = 0 if name in IN_REGISTERS else MOST_LOCAL
             assert taken.local <= most, (name, capability, taken)

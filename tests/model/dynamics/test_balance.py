@@ -45,7 +45,7 @@ def test_energy_is_kept_in_free_motion(subtests, platform):
             solution = start.run(duration, method=method, timestep=5e-4)
             kinetic, potential = start.energies(solution.states)
             total = kinetic + potential
-            # The project's bar, relative to the energy that goes from one form to the other.
+            # The project's limit, relative to the energy that goes from one form to the other.
             assert np.ptp(total) <= 1e-10 * max(np.ptp(kinetic), np.abs(total).max())
             assert np.ptp(kinetic) > 1e-3 * np.abs(total).max(), (
                 "nothing moves: the test shows nothing"

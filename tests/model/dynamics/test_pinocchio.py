@@ -26,7 +26,7 @@ pinocchio = pytest.importorskip("pinocchio")
 from pinocchio_tree import KINDS, Tree  # noqa: E402
 
 CLOSE = 1e-9
-"""Relative to the largest entry: the project's bar."""
+"""Relative to the largest entry: the project's limit."""
 
 COUNT = 200
 

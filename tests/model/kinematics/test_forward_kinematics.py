@@ -22,7 +22,7 @@ from twin.machine import MachineParameters
 pytestmark = pytest.mark.quick
 
 RESIDUAL = 1e-12
-"""[m, rad] the project's bar; float64 holds a length of one metre to 1e-16."""
+"""[m, rad] the project's limit; float64 holds a length of one metre to 1e-16."""
 
 POSE = 1e-11
 """[m, rad]: the residual times the largest entry of the inverse Jacobian, which is below ten."""

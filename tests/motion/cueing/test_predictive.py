@@ -235,7 +235,7 @@ def test_shifted_plans_rest_at_their_end():
     assert_array_equal(later.states[:-1], plan.states[1:])
     assert_array_equal(later.jerks[-1], 0.0)
     assert_array_equal(later.states[-1, :, 1:], 0.0)
-    parts = plan.between(0.1, 5)
+    parts = plan.samples(0.1, 5)
     assert_within(parts[::5], plan.states, 1e-12)
 
 

@@ -81,7 +81,7 @@ def test_accelerations_agree_with_the_reference(subtests, machine):
                     )
                 else:
                     wanted, got = extended_joints(machine, legs.accelerations[k])[:, 2], dy[6:]
-                # The bar for two independent derivations; inverse matrices cost a few digits.
+                # The limit for two independent derivations; inverse matrices cost a few digits.
                 assert np.abs(got - wanted).max() <= 1e-9 * np.abs(wanted).max()
 
 

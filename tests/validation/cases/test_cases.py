@@ -169,10 +169,10 @@ def test_projection_notices_a_mass_off_by_a_millionth(stewart, monkeypatch):
 
     monkeypatch.setattr(comparison, "projection", with_wrong_mass)
     result = load_case("projection").run(stewart)
-    assert len(failed_names(result.measures)) == len(comparison.ENGINE_BARS)
+    assert len(failed_names(result.measures)) == len(comparison.ENGINE_LIMITS)
 
 
-@pytest.mark.parametrize("engine", [bar.engine for bar in comparison.ENGINE_BARS])
+@pytest.mark.parametrize("engine", [limit.engine for limit in comparison.ENGINE_LIMITS])
 def test_trajectories_notice_an_engine_at_its_defaults(srspm, engine, monkeypatch):
     honest = comparison.simulate
 

@@ -45,14 +45,14 @@ def row(condition, difference, title="error"):
 
 def test_outcomes_that_change_either_way_count():
     rows = [row("better", -0.3), row("alike", -0.1), row("worse", 1.2), row("of other", 9.0, "d")]
-    own = ALL[0]._replace(title="error", within=None, short=("alike", "worse"))
+    own = ALL[0]._replace(title="error", max_ratio=None, known_failures=("alike", "worse"))
     assert measure_of(rows, own).value == 0
     assert measure_of([row("better", -0.1), *rows[1:]], own).value == 1
     assert measure_of([rows[0], row("alike", -0.3), *rows[2:]], own).value == 1
-    assert measure_of(rows, own._replace(within=2.0, short=("worse",))).value == 0
+    assert measure_of(rows, own._replace(max_ratio=2.0, known_failures=("worse",))).value == 0
 
 
 def test_larger_returns_are_better():
-    own = ALL[0]._replace(title="return", within=None, short=())
+    own = ALL[0]._replace(title="return", max_ratio=None, known_failures=())
     assert measure_of([row("more", 0.3, "return")], own).value == 0
     assert measure_of([row("less", -0.3, "return")], own).value == 1

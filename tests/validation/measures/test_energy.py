@@ -7,7 +7,7 @@ from case_outcomes import failed
 import twin
 from twin.analysis.platform import Platform
 from twin.validation.cases.general.motions import sines
-from twin.validation.measures.comparison import driven, work_measure
+from twin.validation.measures.comparison import drive_through, work_measure
 from twin.validation.measures.laws import (
     balance_of,
     dynamic_laws,
@@ -25,8 +25,8 @@ def test_balance_counts_what_dampers_take(name, monkeypatch):
     platform = twin.load(name)
     start = {"twist": random_states(platform, 1).twist[0]}
     balance = balance_of(platform, free_motion(platform, 0.002, **start))
-    assert balance.lost[-1] > 0.0
-    assert (np.diff(balance.lost) >= 0.0).all()
+    assert balance.dissipated[-1] > 0.0
+    assert (np.diff(balance.dissipated) >= 0.0).all()
     assert balance.drift.max() < 1e-10
     honest = Platform.dissipation
     monkeypatch.setattr(Platform, "dissipation", lambda *a, **o: 0.99 * honest(*a, **o))
@@ -89,7 +89,7 @@ def test_effective_forces_accelerate_as_the_given_ones():
 def test_work_notices_forces_that_are_off(platform):
     motion = sines(platform)
     time = np.linspace(0.0, motion.duration, 1001)
-    run = driven(platform, motion, time)
+    run = drive_through(platform, motion, time)
     assert work_measure(platform, run, 1e-7).verdict == "pass"
     wrong = run._replace(forces=run.forces + 1e-3 * np.abs(run.forces).max() * run.rates)
     assert work_measure(platform, wrong, 1e-7).verdict == "fail"
@@ -99,7 +99,7 @@ def test_work_notices_forces_that_are_off(platform):
 def test_work_notices_scaled_forces_and_missing_velocity_terms(name):
     platform = twin.load(name)
     motion = sines(platform)
-    run = driven(platform, motion, np.linspace(0.0, motion.duration, 4001))
+    run = drive_through(platform, motion, np.linspace(0.0, motion.duration, 4001))
     assert work_measure(platform, run, 1e-9).verdict == "pass"
     held = platform.constrain(run.pose, 0.0 * run.twist, run.acceleration)
     slow = platform.inverse_dynamics(*held, deflection=run.deflection)

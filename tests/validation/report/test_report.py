@@ -51,7 +51,7 @@ ORIGIN = Environment(
 )
 
 GOOD = Measure(
-    "MuJoCo: largest position error in 0.3 s", 2e-8, 1e-6, "bar of the project", unit="m"
+    "MuJoCo: largest position error in 0.3 s", 2e-8, 1e-6, "limit of the project", unit="m"
 )
 ORDER = Measure("order of convergence", 3.9, 3.5, "fourth-order method", at_least=True)
 SCALE = Quantity("largest force", 120.0, "for scale", "N")

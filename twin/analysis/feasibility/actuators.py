@@ -53,11 +53,11 @@ def shared_loads(
         return forces, False
     shared_forces = forces.copy()
     for row, internal in zip(rows, internal_forces(platform, poses[rows]), strict=True):
-        shared_forces[row] += internal @ _best(forces[row], internal, limits[row])
+        shared_forces[row] += internal @ _least_loading(forces[row], internal, limits[row])
     return shared_forces, True
 
 
-def _best(forces: FloatArray, internal: FloatArray, limits: FloatArray) -> FloatArray:
+def _least_loading(forces: FloatArray, internal: FloatArray, limits: FloatArray) -> FloatArray:
     """Return internal force components `(n - dof,)` that minimise the largest limit fraction."""
     from scipy.optimize import linprog
 
@@ -87,7 +87,7 @@ class Peak(NamedTuple):
 
 
 class LegRequirement(NamedTuple):
-    """What one actuator has to give over a task, in SI units; peaks with their row in the task."""
+    """Requirement of a task on one actuator, in SI units; peaks come with their row in the task."""
 
     leg: int
     """number, from 1"""
@@ -103,7 +103,7 @@ class LegRequirement(NamedTuple):
     """[W], negative where it brakes"""
     peak_power_row: int
     energy: float
-    """[J] that it puts into the machine; what it gets back while braking does not count"""
+    """[J] energy that it puts into the machine; energy regained while braking is not subtracted"""
 
 
 class MotorRequirement(NamedTuple):
@@ -118,7 +118,7 @@ class MotorRequirement(NamedTuple):
     accelerations: FloatArray
     """actuator accelerations `(k, n)` [m/s2] or [rad/s2]"""
     forces: FloatArray
-    """`(k, n)` along the actuators; of struts: what spring, damper and actuator carry together"""
+    """`(k, n)` along the actuators; of struts the sum of spring, damper and actuator"""
 
     @property
     def power(self) -> FloatArray:
@@ -148,7 +148,7 @@ class MotorRequirement(NamedTuple):
 
     @property
     def legs(self) -> tuple[LegRequirement, ...]:
-        """What each actuator has to give."""
+        """Requirement on each actuator."""
         power, moves = self.power, self.time[-1] > self.time[0]
         rms = self.rms_forces if moves else np.sqrt((self.forces**2).mean(axis=0))
         energy = np.trapezoid(np.maximum(power, 0.0), self.time, axis=0)
@@ -207,8 +207,8 @@ def requirement_along(
 ) -> MotorRequirement:
     """Return the requirement of a motion that is given at times `(k,)` [s].
 
-    Springs in series with actuators follow without oscillating: the forces are those of inverse
-    dynamics with the springs where they do not accelerate, and the actuators make up for them.
+    Springs in series with actuators are taken to follow without oscillating: the forces are those
+    of inverse dynamics with springs that do not accelerate, and actuators compensate deflections.
 
     Raises:
         InputError: wrong shapes, or a motion that the machine cannot have.
@@ -225,7 +225,9 @@ def requirement_along(
     deflection = None
     if platform.n_deflections:
         deflection = static_deflection(platform, *motion, wrench)
-        _take_off(deflection[:, : platform.n_deflections], time, coordinates, rates, accelerations)
+        _subtract_deflections(
+            deflection[:, : platform.n_deflections], time, coordinates, rates, accelerations
+        )
     forces = platform.inverse_dynamics(*motion, wrench, deflection=deflection)
     struts = strut_springs(platform)
     if struts is not None:
@@ -233,12 +235,16 @@ def requirement_along(
     return MotorRequirement(time, coordinates, rates, accelerations, forces)
 
 
-def _take_off(yields: FloatArray, time: FloatArray, *derivatives: FloatArray) -> None:
-    """Subtract, in place, deflections of springs in series from coordinates and derivatives."""
+def _subtract_deflections(
+    deflections: FloatArray, time: FloatArray, *derivatives: FloatArray
+) -> None:
+    """Subtract deflections of springs in series from coordinates and derivatives, in place."""
     for values in derivatives:
-        values -= yields
+        values -= deflections
         is_moving = len(time) > 1 and time[-1] > time[0]
-        yields = np.gradient(yields, time, axis=0) if is_moving else np.zeros_like(yields)
+        deflections = (
+            np.gradient(deflections, time, axis=0) if is_moving else np.zeros_like(deflections)
+        )
 
 
 def payload_sweep(
@@ -309,7 +315,7 @@ class ActuatorTask:
         is_stepper = np.array([loop is not None and loop.stepper for loop in positioning])
         torque_fraction = np.where(is_stepper, 1.0 - np.abs(needed.rates) / top_speeds, 1.0)
         self._peak = np.array(peaks) * np.maximum(torque_fraction, MIN_TORQUE_FRACTION)
-        self._lasting = actuator_limit(platform, "continuous_effort")
+        self._continuous_limit = actuator_limit(platform, "continuous_effort")
         least_forces = forces
         forces, self.shared = shared_loads(platform, course.motion.pose, forces, self._peak)
         self.needed = needed._replace(forces=forces)
@@ -323,10 +329,10 @@ class ActuatorTask:
         unit, needed = self.platform.coordinate_unit, self.needed
         power = actuator_limit(self.platform, "power")
         force = (self._noun, self.platform.force_unit)
-        recommendation = "force at rest" if self.course.places else "force"
+        recommendation = "force at rest" if self.course.pose_names else "force"
         yield from self._limited(*force, needed.forces, recommendation, self._peak)
         yield from self._lasting_force()
-        if self.course.places:
+        if self.course.pose_names:
             return  # nothing moves
         speed = ("speed", f"{unit}/s", needed.rates, "speed")
         yield from self._limited(*speed, self._fastest)
@@ -337,7 +343,7 @@ class ActuatorTask:
     def missing(self) -> list[str]:
         """Return the limits that the file does not give, as fields of its tables."""
         fields = {self._noun: self._peak[0]}
-        if not self.course.places:
+        if not self.course.pose_names:
             fields["speed"] = self._fastest
             fields |= {n: actuator_limit(self.platform, n) for n in ("acceleration", "power")}
         missing = []
@@ -345,8 +351,8 @@ class ActuatorTask:
             lacking = [i + 1 for i, limit in enumerate(limits) if not np.isfinite(limit)]
             if lacking:
                 all_legs = len(lacking) == len(limits)
-                of = "" if all_legs else f" of legs {', '.join(map(str, lacking))}"
-                missing.append(f"{name} of the actuators{of}")
+                of_legs = "" if all_legs else f" of legs {', '.join(map(str, lacking))}"
+                missing.append(f"{name} of the actuators{of_legs}")
         return missing
 
     def _limited(
@@ -369,23 +375,23 @@ class ActuatorTask:
         values = self.needed.coordinates
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
         middle, half_stroke = 0.5 * (low + high), 0.5 * (high - low)
-        for end_name, limit, side in (("lower", low, -1.0), ("upper", high, 1.0)):
-            fraction = np.maximum(side * (values - middle) / half_stroke, 0.0)
+        for end_name, limit, sign in (("lower", low, -1.0), ("upper", high, 1.0)):
+            fraction = np.maximum(sign * (values - middle) / half_stroke, 0.0)
             bound = np.broadcast_to(limit, values.shape)
             unit = self.platform.coordinate_unit
-            name, is_lower_limit = f"stroke, {end_name} end", side < 0
+            name, is_lower_limit = f"stroke, {end_name} end", sign < 0
             yield Quantity(
                 name, unit, values, bound, fraction, self._legs, "stroke", is_lower_limit
             )
 
     def _lasting_force(self) -> Iterator[Quantity]:
         """Yield the root mean square over a motion; at rest, the force of every pose."""
-        course, forces, limits = self.course, self._smallest, self._lasting
-        resting = bool(course.places)
-        if resting and np.array_equal(limits, self._peak[0]):
+        course, forces, limits = self.course, self._smallest, self._continuous_limit
+        is_at_rest = bool(course.pose_names)
+        if is_at_rest and np.array_equal(limits, self._peak[0]):
             return  # the same margin as that of the force
         continuous_forces = np.abs(forces)
-        if not resting and len(course.time) > 1:
+        if not is_at_rest and len(course.time) > 1:
             duration = course.time[-1] - course.time[0]
             mean = np.sqrt(np.trapezoid(forces**2, course.time, axis=0) / duration)
             continuous_forces = np.broadcast_to(mean, forces.shape)
@@ -399,5 +405,5 @@ class ActuatorTask:
                 continuous_forces / bound,
                 self._legs,
                 "continuous force",
-                whole=not resting,
+                whole=not is_at_rest,
             )

@@ -29,7 +29,7 @@ from twin.machine.legs.leg import COINCIDENCE_DISTANCE
 from twin.model.machine_model import MachineModel
 
 JOINT_LENGTH = 2.0
-"""Length of a leg left out at a shared joint, over the sum of both radii."""
+"""Length of a leg that is left out at a shared joint, relative to the sum of both radii."""
 
 MEETING_DISTANCE = 1e-6
 """Distance of the axes of two legs, relative to their mean length, below which they meet
@@ -94,17 +94,17 @@ def plate_quantities(
         return
     rings = [ring(joints) for joints in (platform.base_joints, platform.platform_joints)]
 
-    def apart(found: LegPoints) -> FloatArray:
-        return polygon_distance(found.base[:, rings[0]], found.tip[:, rings[1]])
+    def plate_distance(points: LegPoints) -> FloatArray:
+        return polygon_distance(points.base[:, rings[0]], points.tip[:, rings[1]])
 
-    if not apart(leg_points(platform, platform.home[None]))[0] > 0.0:
+    if not plate_distance(leg_points(platform, platform.home[None]))[0] > 0.0:
         return
-    distance = apart(points)[:, None]
-    least = np.full_like(distance, _thickness(platform))
-    fraction = np.where(distance > 0.0, least / np.maximum(distance, 1e-12), np.inf)
+    distance = plate_distance(points)[:, None]
+    min_distance = np.full_like(distance, _thickness(platform))
+    fraction = np.where(distance > 0.0, min_distance / np.maximum(distance, 1e-12), np.inf)
 
     yield Quantity(
-        "plates to each other", "m", distance, least, fraction, [()], "plates", at_least=True
+        "plates to each other", "m", distance, min_distance, fraction, [()], "plates", at_least=True
     )
 
 
@@ -167,7 +167,7 @@ def _meetings(platform: MachineModel, course: Course) -> BoolArray:
     poses = course.motion.pose
     start_poses = np.vstack([poses[:1], poses[:-1]])
     steps = 1
-    if course.places:
+    if course.pose_names:
         start_poses, steps = np.broadcast_to(platform.home, poses.shape), PATH_STEPS
     sign = np.sign(np.einsum("ki,ki->k", start_poses[:, 3:], poses[:, 3:]))[:, None]
     end_poses = np.hstack([poses[:, :3], np.where(sign < 0.0, -1.0, 1.0) * poses[:, 3:]])
@@ -282,11 +282,11 @@ def _distance(one: Capsules, other: Capsules) -> FloatArray:
     return segment_distance(one.start, one.end, other.start, other.end)
 
 
-def _shortened(capsules: Capsules, cut: FloatArray, *, at_start: bool) -> Capsules:
-    """Return capsules shortened by `cut` `(m,)` [m] at one end; a minimum length remains."""
+def _shortened(capsules: Capsules, removed_length: FloatArray, *, at_start: bool) -> Capsules:
+    """Return capsules without `removed_length` `(m,)` [m] at one end; a minimum length remains."""
     axis = capsules.end - capsules.start
     length = np.linalg.norm(axis, axis=-1)
-    step = np.minimum(cut / length, 0.9)[..., None] * axis
+    step = np.minimum(removed_length / length, 0.9)[..., None] * axis
     if at_start:
         return capsules._replace(start=capsules.start + step)
     return capsules._replace(end=capsules.end - step)

@@ -25,7 +25,7 @@ from twin.model.machine_base import PlatformMotion, run
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.motion.motion import as_center, axis_names, known_axis
-from twin.motion.recording import followed
+from twin.motion.recording import constrained_motion
 from twin.rotations import quaternion_from_angles
 
 DEFAULT_SAMPLES = 1001
@@ -117,7 +117,7 @@ class Mobility(NamedTuple):
 def check_convention(platform: MachineModel, convention: str) -> None:
     """Raise InputError for angles that a machine on pillars cannot have.
 
-    Roll and pitch in their own order are all it can turn; x and y follow from them.
+    Such a machine turns in roll and pitch only, in that order; x and y follow from both.
     """
     if platform.dof < 6 and convention != "roll_pitch":
         raise InputError(
@@ -131,29 +131,29 @@ class Course(NamedTuple):
     """Samples of a task, one row per time or pose at rest."""
 
     time: FloatArray
-    """`(k,)` [s], zero at rest"""
+    """`(k,)` [s]; all zero for poses at rest"""
     motion: PlatformMotion
     """the motion in arrays of k rows"""
-    places: tuple[str, ...]
+    pose_names: tuple[str, ...]
     """names of the poses at rest; empty for a motion"""
 
-    def place(self, row: int) -> str:
-        """Return the time or the name of the pose of a row."""
-        return self.places[row] if self.places else f"{self.time[row]:.4g} s"
+    def row_label(self, row: int) -> str:
+        """Return the name of the pose of a row, or its time where the course is a motion."""
+        return self.pose_names[row] if self.pose_names else f"{self.time[row]:.4g} s"
 
-    def rows(self, chosen: Any) -> Course:
+    def rows(self, selection: Any) -> Course:
         """Return the rows selected by a mask or a slice."""
-        indices = np.arange(len(self.time))[chosen]
-        places = tuple(self.places[i] for i in indices) if self.places else ()
+        indices = np.arange(len(self.time))[selection]
+        pose_names = tuple(self.pose_names[i] for i in indices) if self.pose_names else ()
         motion = PlatformMotion(*(array[indices] for array in self.motion))
-        return Course(self.time[indices], motion, places)
+        return Course(self.time[indices], motion, pose_names)
 
 
-def rest_course(platform: MachineModel, poses: FloatArray, places: tuple[str, ...]) -> Course:
-    """Return poses `(k, 7)` at rest, each for itself."""
+def rest_course(platform: MachineModel, poses: FloatArray, pose_names: tuple[str, ...]) -> Course:
+    """Return the course of poses `(k, 7)`, at rest in each."""
     count = len(poses)
     motion = platform.constrain(poses, np.zeros((count, 6)), np.zeros((count, 6)))
-    return Course(np.zeros(count), motion, places)
+    return Course(np.zeros(count), motion, pose_names)
 
 
 def motion_course(platform: MachineModel, motion: Any, samples: Any = DEFAULT_SAMPLES) -> Course:
@@ -168,7 +168,7 @@ def motion_course(platform: MachineModel, motion: Any, samples: Any = DEFAULT_SA
     whole_number(samples, "samples", 2, MAX_SAMPLES)
     check_convention(platform, motion.convention)
     time = np.linspace(0.0, motion.duration, samples)
-    return Course(time, followed(platform, motion, time), ())
+    return Course(time, constrained_motion(platform, motion, time), ())
 
 
 def reached(platform: MachineModel, poses: FloatArray) -> BoolArray:
@@ -272,7 +272,7 @@ class Quantity(NamedTuple):
     at_least: bool = False
     """whether the limit is the smallest value instead of the largest"""
     whole: bool = False
-    """whether the value is one of the whole motion rather than of a time"""
+    """whether the value belongs to the whole motion rather than to a time"""
 
 
 class Margin(NamedTuple):
@@ -284,8 +284,9 @@ class Margin(NamedTuple):
     """required value with its sign, in the quantity's unit"""
     limit: float
     share: float
-    """fraction of the limit that is used: required per limit, or limit per required where it is a
-    minimum; for a stroke, the distance from its middle per half of it. Above 1 it is violated"""
+    """fraction of the limit that is used: required value per limit, or limit per required value
+    where the limit is a minimum; for a stroke, the distance from its middle per half of it. Above 1
+    the limit is violated"""
     at_least: bool
     """whether the limit is the smallest allowed value"""
     legs: tuple[int, ...]
@@ -297,7 +298,7 @@ class Margin(NamedTuple):
     pose: FloatArray
     """pose of the platform `(7,)` at this entry"""
     remedy: str
-    """what is violated, by how much, and what would mend it; empty where the limit holds"""
+    """sentence on the violation, its size and its remedy; empty where the limit holds"""
 
     @property
     def holds(self) -> bool:
@@ -323,8 +324,8 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
     )
     row, column = divmod(int((fractions >= tie_threshold).argmax()), fractions.shape[1])
     fraction = float(fractions[row, column])
-    resting = bool(course.places)
-    timed = not (resting or quantity.whole)
+    is_at_rest = bool(course.pose_names)
+    has_time = not (is_at_rest or quantity.whole)
     return Margin(
         quantity.name,
         quantity.unit,
@@ -333,8 +334,8 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
         fraction,
         quantity.at_least,
         quantity.legs[column],
-        float(course.time[row]) if timed else None,
-        "whole motion" if quantity.whole and not resting else course.place(row),
+        float(course.time[row]) if has_time else None,
+        "whole motion" if quantity.whole and not is_at_rest else course.row_label(row),
         course.motion.pose[row].copy(),
         "" if fraction <= 1.0 + LIMIT_TOLERANCE else _recommended(quantity, course, row, column),
     )
@@ -352,7 +353,7 @@ def _recommended(quantity: Quantity, course: Course, row: int, column: int) -> s
         legs=legs_text(quantity.legs[column]).capitalize(),
         required=amount(required, quantity.unit),
         limit=amount(limit, quantity.unit),
-        place=course.place(row),
+        place=course.row_label(row),
         excess=factor(excess),
         root=factor(np.sqrt(excess)),
     )
@@ -443,8 +444,10 @@ def _cranks(platform: MachineModel, angles: FloatArray) -> FloatArray:
     legs = [(leg, leg_geometry) for leg, leg_geometry in pairs if isinstance(leg, RssLeg)]
     zero = np.array([leg.home_zero(leg_geometry) for leg, leg_geometry in legs])
     length = np.array([leg.crank_length for leg, _ in legs])
-    side = np.cross(platform.first_axes, zero)
-    crank_direction = np.cos(angles)[:, :, None] * zero + np.sin(angles)[:, :, None] * side
+    horizontal_axes = np.cross(platform.first_axes, zero)
+    crank_direction = (
+        np.cos(angles)[:, :, None] * zero + np.sin(angles)[:, :, None] * horizontal_axes
+    )
     return np.asarray(length[:, None] * crank_direction)
 
 
@@ -484,10 +487,10 @@ def _to_face(corners: FloatArray, ends: FloatArray, polygon: FloatArray) -> Floa
     solid = size > FLATNESS_TOLERANCE * _dot(spokes, spokes) * _dot(edge_vectors, edge_vectors)
     safe_size = np.where(solid, size, 1.0)
 
-    def inside(away: FloatArray) -> FloatArray:
-        """Return whether points at `away` `(k, c, l, 3)` from the middle are over a triangle."""
-        s = _dot(np.cross(away, edge_vectors), normals) / safe_size
-        t = _dot(np.cross(spokes, away), normals) / safe_size
+    def inside(offsets: FloatArray) -> FloatArray:
+        """Return whether points at `offsets` `(k, c, l, 3)` from the middle are over a triangle."""
+        s = _dot(np.cross(offsets, edge_vectors), normals) / safe_size
+        t = _dot(np.cross(spokes, offsets), normals) / safe_size
         return np.asarray(solid & (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0))
 
     start, end = corners[:, :, None] - centroid, ends[:, :, None] - centroid

@@ -69,11 +69,11 @@ class Feasibility(NamedTuple):
     worst_legs: dict[str, tuple[str, ...]]
     """quantity -> text that names the worst leg at each time, such as "leg 2" """
     required: tuple[LegRequirement, ...] = ()
-    """what each actuator has to give, whether or not it has a limit"""
+    """requirement on each actuator, whether or not it has a limit"""
     places: tuple[str, ...] = ()
-    """name of each pose at rest; none of a motion"""
+    """name of each pose at rest; empty for a motion"""
     units: tuple[str, str] = ("N", "m/s")
-    """of forces and speeds"""
+    """units of forces and speeds"""
 
     @property
     def feasible(self) -> bool:
@@ -117,10 +117,10 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
     required: tuple[LegRequirement, ...] = ()
     margins = [reach]
     if len(course.time):
-        course, needed, singular = _before_singular(platform, course, wrench)
+        course, requirement, singular = _before_singular(platform, course, wrench)
         margins += [] if singular is None else [singular]
-        if needed is not None:
-            loads = ActuatorTask(platform, course, needed)
+        if requirement is not None:
+            loads = ActuatorTask(platform, course, requirement)
             required = loads.needed.legs
             quantities = [*loads.quantities(), *_geometry(platform, course, task, missing)]
             quantities += singularity_quantities(platform, course)
@@ -137,7 +137,7 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
         {quantity.name: quantity.share.max(axis=1) for quantity in quantities},
         {quantity.name: _worst_legs(quantity) for quantity in quantities},
         required,
-        course.places,
+        course.pose_names,
         (platform.force_unit, f"{platform.coordinate_unit}/s"),
     )
 
@@ -150,9 +150,9 @@ def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
     row = int(np.argmin(mask)) if count else 0
     leg_numbers = tuple(int(i) + 1 for i in np.flatnonzero(~legs[row]))
     text = (
-        f"{legs_text(leg_numbers).capitalize()} cannot reach the pose ({course.place(row)}), nor "
-        f"{count} of {len(mask)} poses in all. Move less, move the middle of the motion, or take "
-        "longer legs."
+        f"{legs_text(leg_numbers).capitalize()} cannot reach the pose ({course.row_label(row)}), "
+        f"nor {count} of {len(mask)} poses in all. Move less, move the middle of the motion, or "
+        "take longer legs."
     )
     margin = Margin(
         "reach",
@@ -162,8 +162,8 @@ def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
         np.inf if count else 0.0,
         False,
         leg_numbers,
-        None if course.places or not count else float(course.time[row]),
-        course.place(row) if count else "all poses",
+        None if course.pose_names or not count else float(course.time[row]),
+        course.row_label(row) if count else "all poses",
         course.motion.pose[row].copy(),
         text if count else "",
     )
@@ -173,30 +173,35 @@ def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
 def _before_singular(
     platform: MachineModel, course: Course, wrench: Any
 ) -> tuple[Course, MotorRequirement | None, Margin | None]:
-    """Return the rows that are judged, what they require, and the margin of the first other one.
+    """Return the rows that are judged, their requirement, and the margin of the first other row.
 
-    A motion is judged up to a singular pose; of poses at rest only these are left out.
+    A motion is judged up to its first singular pose; of poses at rest only singular ones are left
+    out. The requirement is None where no row is left, the margin None where all rows are judged.
     """
     margin = None
     while len(course.time):
         try:
-            needed = requirement_along(platform, course.time, course.motion, wrench)
-            return course, needed, margin
+            requirement = requirement_along(platform, course.time, course.motion, wrench)
+            return course, requirement, margin
         except SingularPoseError as error:
             row = int(error.data["index"])
-            found = _singular(course, row)
+            this_margin = _singular(course, row)
         except StateError as error:
             row = 0
-            found = _singular(course, row)._replace(quantity="springs in series", remedy=str(error))
-        margin = margin or found
-        course = course.rows(np.arange(len(course.time)) != row if course.places else slice(row))
+            this_margin = _singular(course, row)._replace(
+                quantity="springs in series", remedy=str(error)
+            )
+        margin = margin or this_margin
+        course = course.rows(
+            np.arange(len(course.time)) != row if course.pose_names else slice(row)
+        )
     return course, None, margin
 
 
 def _singular(course: Course, row: int) -> Margin:
     """Return the margin of a row whose pose is singular."""
-    place = course.place(row)
-    after = "" if course.places else ", and what comes after it is not judged"
+    label = course.row_label(row)
+    restriction = "" if course.pose_names else ", and what comes after it is not judged"
     return Margin(
         "singular pose",
         "poses",
@@ -205,11 +210,11 @@ def _singular(course: Course, row: int) -> Margin:
         np.inf,
         False,
         (),
-        None if course.places else float(course.time[row]),
-        place,
+        None if course.pose_names else float(course.time[row]),
+        label,
         course.motion.pose[row].copy(),
-        f"The pose ({place}) is singular: no forces of the legs hold the machine there{after}. "
-        "Stay closer to home, or place the joints differently.",
+        f"The pose ({label}) is singular: no forces of the legs hold the machine "
+        f"there{restriction}. Stay closer to home, or place the joints differently.",
     )
 
 
@@ -235,7 +240,7 @@ def _geometry(
 def _notes(platform: MachineModel, course: Course, loads: ActuatorTask) -> list[str]:
     """Return the assumptions behind the figures."""
     notes = []
-    if platform.n_deflections and not course.places:
+    if platform.n_deflections and not course.pose_names:
         notes.append(
             "springs in series follow without oscillating: forces are quasi-static, those of the "
             "springs' equilibrium along the motion; simulate it for their oscillation"

@@ -57,7 +57,7 @@ value is exact to the square of the gradient's error."""
 
 
 class Directions(NamedTuple):
-    """Directions `(k, n, 3)` of the legs away from their joints, in the frame of what carries them.
+    """Directions `(k, n, 3)` of the legs away from their joints, each in its joint's frame.
 
     None where a kind of leg has no such joint.
     """
@@ -238,13 +238,13 @@ def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStrok
         for leg in range(platform.n_actuators)
     ]
     extreme_coordinates = np.array([end[0] for end in extremes]).reshape(2, -1)
-    places = _poses(platform, mobility, np.array([end[1] for end in extremes]))
-    places = places.reshape(2, platform.n_actuators, 7)
+    extreme_poses = _poses(platform, mobility, np.array([end[1] for end in extremes]))
+    extreme_poses = extreme_poses.reshape(2, platform.n_actuators, 7)
     return RequiredStroke(
         extreme_coordinates[0],
         extreme_coordinates[1],
-        places[0],
-        places[1],
+        extreme_poses[0],
+        extreme_poses[1],
         _poses(platform, mobility, axes[~reachable]),
         extreme_coordinates[0] - platform.minimum_coordinates,
         platform.maximum_coordinates - extreme_coordinates[1],

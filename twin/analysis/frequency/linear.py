@@ -118,8 +118,8 @@ def transmissibility(
     Raises:
         InputError: no linearised machine, or frequencies that cannot be used.
     """
-    shaken = "base_acceleration" if linear.platform.dof == 6 else "base_heave_acceleration"
-    return frequency_response(linear, shaken, "absolute_acceleration", frequencies, law=law)
+    base_input = "base_acceleration" if linear.platform.dof == 6 else "base_heave_acceleration"
+    return frequency_response(linear, base_input, "absolute_acceleration", frequencies, law=law)
 
 
 def compliance(linear: LinearMachine, frequencies: Any, *, law: Law | None = None) -> ComplexArray:
@@ -271,8 +271,8 @@ def measure_compliance(
     """
     column = AXES.index(one_of(axis, "axis", AXES))
     amplitude = positive(wrench, "wrench") * np.eye(6)[column]
-    model, control = _held(platform, *settings.holding)
-    run = _released(
+    model, control = _on_springs(platform, *settings.holding)
+    run = _free_motion(
         platform,
         model.point,
         settings.duration,
@@ -311,7 +311,7 @@ def measure_transmissibility(
     """
     column = AXES.index(one_of(axis, "axis", AXES[:3]))
     amplitude = positive(acceleration, "acceleration") * np.eye(3)[column]
-    model, control = _held(platform, *settings.holding)
+    model, control = _on_springs(platform, *settings.holding)
     duration = settings.duration
     simulator = make_engine(engine, platform, settings.timestep)
 
@@ -320,7 +320,7 @@ def measure_transmissibility(
         return control(time, state)
 
     try:
-        run = _released(platform, model.point, duration, forces=forces, engine=simulator)
+        run = _free_motion(platform, model.point, duration, forces=forces, engine=simulator)
     finally:
         simulator.close()
     response = _along(run, model.point, column, acceleration, settings)
@@ -330,24 +330,33 @@ def measure_transmissibility(
     return SweptResponse(axis, response.frequency, 1.0 - omega**2 * response.gain / lag, analytic)
 
 
-def _released(
-    platform: MachineModel, rest: OperatingPoint, duration: float, **options: Any
+def _free_motion(
+    platform: MachineModel, rest_point: OperatingPoint, duration: float, **options: Any
 ) -> Trajectory:
     """Return the motion over a duration [s] from rest; `options` are those of `simulate`."""
     k = platform.n_deflections
-    initial_deflection = np.concatenate([rest.deflection[:k], np.zeros(k)]) if k else None
+    initial_deflection = np.concatenate([rest_point.deflection[:k], np.zeros(k)]) if k else None
     return simulate(
-        platform, duration, pose=rest.pose, deflection=initial_deflection, progress=False, **options
+        platform,
+        duration,
+        pose=rest_point.pose,
+        deflection=initial_deflection,
+        progress=False,
+        **options,
     )
 
 
 def _along(
-    run: Trajectory, rest: OperatingPoint, column: int, amplitude: float, settings: SweepSettings
+    run: Trajectory,
+    rest_point: OperatingPoint,
+    column: int,
+    amplitude: float,
+    settings: SweepSettings,
 ) -> FrequencyResponse:
     """Return the displacement from rest along or about one base axis, per swept input."""
     return record_response(
         amplitude * settings.wave(run.time),
-        small_displacements(run, rest.pose)[:, column],
+        small_displacements(run, rest_point.pose)[:, column],
         settings.timestep,
         low=settings.low,
         high=settings.high,
@@ -360,7 +369,7 @@ def hold_lag(frequency: FloatArray, step: float) -> ComplexArray:
     return np.asarray(-np.expm1(-delay) / delay)
 
 
-def _held(
+def _on_springs(
     platform: MachineModel, stiffness: float, damping: float
 ) -> tuple[LinearMachine, Callable[[float, State], FloatArray]]:
     """Return a machine with springs [N/m] and dampers [N s/m] at all actuators.
@@ -379,13 +388,15 @@ def _held(
         stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * actuator_stiffness,
         damping=linear.damping + not_negative(damping, "damping") * actuator_stiffness,
     )
-    rest = model.point
-    coordinates = platform.inverse_kinematics(rest.pose) - (rest.deflection[:k] if k else 0.0)
+    rest_point = model.point
+    coordinates = platform.inverse_kinematics(rest_point.pose) - (
+        rest_point.deflection[:k] if k else 0.0
+    )
 
     def forces(time: float, state: State) -> FloatArray:
         deviation, rates = state.lengths - coordinates, state.rates
         if k:
             deviation, rates = deviation - state.deflection[:k], rates - state.deflection[k:]
-        return rest.forces - stiffness * deviation - damping * rates
+        return rest_point.forces - stiffness * deviation - damping * rates
 
     return model, forces

@@ -88,10 +88,10 @@ class MeasuredResponse(NamedTuple):
     platform: FrequencyResponse
     """displacement of the platform per reference, along the direction"""
     actuators: dict[int, FrequencyResponse]
-    """number from 1 -> measured coordinate per reference, of those that move; the coordinate itself
+    """number from 1 -> measured coordinate per reference of each moving actuator; true coordinate
     where servos and steppers have no encoders"""
     resting: tuple[int, ...]
-    """numbers of those that hardly move: by less than `MOVING_RATE_FRACTION` of the fastest"""
+    """numbers of actuators slower than `MOVING_RATE_FRACTION` of the fastest one"""
     limit: str = ""
     """limit of the actuators that keeps the default speed below what friction and encoders ask for:
     "speed", "acceleration", "force", "torque", "stroke"; empty for none or a given speed"""
@@ -148,7 +148,7 @@ def measure_response(
     make = partial(_excitation, method, low, max_frequency, length=length, frequencies=frequencies)
     given_speed = None if speed is None else SuitableSpeed(positive(speed, "speed"), "")
     peak = given_speed or suitable_speed(platform, path, low, max_frequency)
-    excitation, reference, path_position = _excited(platform, path, peak.value, speed is None, make)
+    excitation, reference, path_position = _excite(platform, path, peak.value, speed is None, make)
     driver = controller(platform, reference)
     simulation = simulate(
         platform,
@@ -171,7 +171,7 @@ def measure_response(
         simulation.engine,
         driver.name,
         path.name,
-        "rad/s" if _turning(platform, path) else "m/s",
+        "rad/s" if _is_angle(platform, path) else "m/s",
         excitation,
         estimate(path_position, _along(simulation, path)),
         {
@@ -193,7 +193,7 @@ def _check_finished(run: Trajectory) -> None:
         )
 
 
-def _excited(
+def _excite(
     platform: MachineModel,
     path: Path,
     peak: float,
@@ -251,7 +251,7 @@ def excited_reference(
     return reference, path_position
 
 
-def _turning(platform: MachineModel, path: Path) -> bool:
+def _is_angle(platform: MachineModel, path: Path) -> bool:
     """Return whether the path coordinate is an angle: about an axis, or of a crank."""
     if path.name in AXES:
         return AXES.index(path.name) > 2

@@ -157,9 +157,9 @@ def response_figures(response: FrequencyResponse) -> ResponseFigures:
     magnitude = trusted_response.magnitude
     peak_index = int(magnitude.argmax())
     bandwidth = nan
-    below = np.flatnonzero(magnitude[peak_index:] < CUT_OFF)
-    if below.size and below[0] > 0:
-        last_above = peak_index + int(below[0]) - 1
+    falls_below = np.flatnonzero(magnitude[peak_index:] < CUT_OFF)
+    if falls_below.size and falls_below[0] > 0:
+        last_above = peak_index + int(falls_below[0]) - 1
         low, high = magnitude[last_above], magnitude[last_above + 1]
         crossing_fraction = (CUT_OFF - low) / (high - low)
         step = trusted_response.frequency[last_above + 1] - trusted_response.frequency[last_above]
@@ -257,12 +257,12 @@ MAX_EFFORT_FRACTION = 0.5
 """Largest fraction of an actuator's effort that the velocity loop gives (engineering choice)."""
 
 MAX_ACCELERATION_RATIO = 2.0
-"""Largest acceleration over the actuator's limit (engineering choice); the limit then acts only in
-the highest octave.
+"""Largest acceleration relative to the actuator's limit (engineering choice); the limit acts in the
+highest octave only.
 """
 
 FRICTION_RATIO = 10.0
-"""Velocity gain over the describing-function gain of dry friction at the peak speed (engineering
+"""Velocity gain per describing-function gain of dry friction at the peak speed (engineering
 choice).
 """
 
@@ -270,7 +270,7 @@ NOISE_RATIO = 2.0
 """Amplitude at the highest frequency in encoder steps (engineering choice)."""
 
 POSITION_FREQUENCY_RATIO = 0.4
-"""Highest frequency that servos and steppers can follow, over their position update rate."""
+"""Highest frequency that servos and steppers can follow, relative to their position update rate."""
 
 TASK_SPEED = 0.01
 """[1/s] Strokes per second that an excitation may use where limits are not known (engineering
@@ -470,12 +470,12 @@ def actuator_path(platform: MachineModel, actuator: int) -> Path:
     )
 
 
-def highest_frequency(platform: MachineModel, most: float) -> float:
-    """Return the frequency [Hz], at most `most`, up to which a machine's drives can follow."""
+def highest_frequency(platform: MachineModel, limit: float) -> float:
+    """Return the frequency [Hz], at most `limit`, up to which a machine's drives can follow."""
     drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
     position_loops = [drive.positioning() for drive in drives]
     rates = [loop.update_rate for loop in position_loops if loop is not None]
-    return min([most, *(POSITION_FREQUENCY_RATIO * rate for rate in rates)])
+    return min([limit, *(POSITION_FREQUENCY_RATIO * rate for rate in rates)])
 
 
 class SuitableSpeed(NamedTuple):
@@ -541,11 +541,13 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
             "force": MAX_EFFORT_FRACTION * actuator_limit(platform, "effort") / gain,
             "stroke": POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * free_travel,
         }
-    allowed = np.min([*speed_limits.values()], axis=0)
-    actuator_speed = np.maximum(actuator_speed, np.minimum(required_speed, allowed))
+    speed_limit = np.min([*speed_limits.values()], axis=0)
+    actuator_speed = np.maximum(actuator_speed, np.minimum(required_speed, speed_limit))
     rates = np.abs(path.rates)
-    moving = np.flatnonzero(rates > MOVING_RATE_FRACTION * rates.max())
-    limiting = moving[np.argmin(actuator_speed[moving] / rates[moving])]
+    moving_actuators = np.flatnonzero(rates > MOVING_RATE_FRACTION * rates.max())
+    limiting = moving_actuators[
+        np.argmin(actuator_speed[moving_actuators] / rates[moving_actuators])
+    ]
     limit = ""
     if actuator_speed[limiting] < required_speed[limiting]:
         limit = min(speed_limits, key=lambda name: float(speed_limits[name][limiting]))
@@ -641,15 +643,15 @@ def sweep_response(
         raise InputError("given", "has nothing between these frequencies")
     largest_powers = np.sort(powers, axis=0)[-min(MIN_WINDOWS, len(powers))]
     passing = powers >= np.minimum(PASSING_POWER * max_powers, largest_powers)
-    excited = max_powers > MIN_INPUT_POWER * max_powers.max()
+    is_excited = max_powers > MIN_INPUT_POWER * max_powers.max()
     input_spectra, output_spectra = (
-        np.where(passing, spectra_of_signal, 0.0)[:, excited]
+        np.where(passing, spectra_of_signal, 0.0)[:, is_excited]
         for spectra_of_signal in (input_spectra, output_spectra)
     )
     gain = (input_spectra.conj() * output_spectra).sum(axis=0) / (np.abs(input_spectra) ** 2).sum(
         axis=0
     )
-    n_windows = passing[:, excited].sum(axis=0)
+    n_windows = passing[:, is_excited].sum(axis=0)
     noise = (
         (np.abs(output_spectra - gain * input_spectra) ** 2).sum(axis=0)
         * n_windows
@@ -659,7 +661,7 @@ def sweep_response(
         *(_smoothed(power) for power in (noise, (np.abs(output_spectra) ** 2).sum(axis=0)))
     )
     return FrequencyResponse(
-        line_frequencies[is_in_band][excited], gain, coherence, deviation(coherence, n_windows)
+        line_frequencies[is_in_band][is_excited], gain, coherence, deviation(coherence, n_windows)
     )
 
 

@@ -60,19 +60,19 @@ class DynamicPayload(NamedTuple):
     outcomes: FloatArray
     """`(k, f)` 0: done; 1: left out, beyond an actuator's ends; 2: left out, faster than one"""
     passes_kg: float | None
-    """last mass that passes all runs; None: not even the first one, or every run was left out"""
+    """last mass that passes all runs; None: the first mass fails, or every run was left out"""
     fails_kg: float | None
-    """the next one; None: every run was left out"""
+    """next mass, which fails; None: every run was left out"""
     first_failure: FloatArray | None
-    """`(n,)` first position at which that one fails"""
+    """`(n,)` first position at which that mass fails"""
     first_failure_frequency: float | None
-    """[Hz] first at that position"""
+    """[Hz] first frequency at which it fails in that position"""
     exact_limit_kg: float
     """largest mass on the grid, between the steps; infinite where every run was left out"""
     exact_position: FloatArray
-    """`(n,)` position where it is reached"""
+    """`(n,)` position where that limit is reached"""
     exact_frequency: float
-    """frequency [Hz] at which it is reached"""
+    """frequency [Hz] at which that limit is reached"""
     exact_leg: int
     """number of the leg that reaches its limit there, from 1; 0: none"""
 
@@ -119,15 +119,15 @@ def dynamic_payload(
     ]
     masses, legs, statuses = (np.stack(arrays, axis=1) for arrays in zip(*runs, strict=True))
 
-    def repeat(chosen: Any) -> None:
+    def repeat(mask: Any) -> None:
         """Repeat the runs `(k, f)` that are chosen, with more samples."""
-        chosen = chosen & np.isfinite(masses)
-        for column in np.flatnonzero(chosen.any(axis=0)):
-            rows = np.flatnonzero(chosen[:, column])
-            repeated = machine.run(
+        mask = mask & np.isfinite(masses)
+        for column in np.flatnonzero(mask.any(axis=0)):
+            rows = np.flatnonzero(mask[:, column])
+            fine_runs = machine.run(
                 criterion, criterion.frequencies[column], positions.poses[rows], FINE_SAMPLES
             )
-            masses[rows, column], legs[rows, column] = repeated.mass, repeated.leg
+            masses[rows, column], legs[rows, column] = fine_runs.mass, fine_runs.leg
 
     # A sine sampled beside its peak misses 1 - cos of it; twice that for what stays the same.
     sampling_error = 2.0 * (1.0 - np.cos(np.pi / PERIOD_SAMPLES))
@@ -254,34 +254,34 @@ def payload_record(
         in_phase: the search under shaking; None: not searched.
         backwards: that with rotations backwards.
     """
-    searched = (
+    search_names = (
         *("passes_kg", "fails_kg", "first_failure"),
         *("exact_limit_kg", "exact_position", "exact_leg"),
     )
-    shaken = (*searched, "first_failure_frequency", "exact_frequency", "left_out")
+    shaking_names = (*search_names, "first_failure_frequency", "exact_frequency", "left_out")
     content: dict[str, Any] = {
         "machine": platform.name,
         "parameters": platform.hash,
         "force_unit": platform.force_unit,
         "coordinate_unit": platform.coordinate_unit,
         "positions": len(still.extensions),
-        **_fields(still, ("limits", "sense", "skipped", *searched)),
+        **_fields(still, ("limits", "sense", "skipped", *search_names)),
         "dynamic": None,
     }
     if in_phase is not None:
         content["dynamic"] = {
             "frequencies": in_phase.criterion.frequencies,
-            "in_phase": _fields(in_phase, shaken),
-            "backwards": None if backwards is None else _fields(backwards, shaken),
+            "in_phase": _fields(in_phase, shaking_names),
+            "backwards": None if backwards is None else _fields(backwards, shaking_names),
         }
     return content
 
 
-def _fields(found: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in names}
+def _fields(result: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(result, name) for name in names}
 
 
-def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
+def static_figure(platform: MachineModel, result: StaticPayload) -> Any:
     """Return a plotly figure of the largest static force or torque over the payload's mass.
 
     Raises:
@@ -289,27 +289,30 @@ def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
         MissingDependencyError: plotly is not installed.
     """
     unit = as_model(platform).force_unit
-    axis_limit = 1.3 * found.exact_limit_kg
+    axis_limit = 1.3 * result.exact_limit_kg
     masses = (
         np.linspace(0.0, axis_limit, CURVE_POINTS)
         if np.isfinite(axis_limit) and axis_limit > 0.0
         else np.arange(2.0)
     )
-    limit = float(found.limits.min())
+    limit = float(result.limits.min())
     label = "torque" if unit == "N m" else "force"
     curves = [
-        Line("largest on the grid", masses, found.largest_force(masses)),
+        Line("largest on the grid", masses, result.largest_force(masses)),
         Line("limit", masses[[0, -1]], np.array([limit, limit]), "dash"),
     ]
     for name, mass in (
-        ("last that holds", found.passes_kg),
-        ("first that does not", found.fails_kg),
+        ("last that holds", result.passes_kg),
+        ("first that does not", result.fails_kg),
     ):
         if mass is not None and np.isfinite(mass):
             marker_mass = np.array([mass])
             curves.append(
                 Line(
-                    f"{name}, {mass:g} kg", marker_mass, found.largest_force(marker_mass), "markers"
+                    f"{name}, {mass:g} kg",
+                    marker_mass,
+                    result.largest_force(marker_mass),
+                    "markers",
                 )
             )
     panels = [Axes(f"{label} [{unit}]", curves)]

@@ -157,8 +157,10 @@ class DependentActuators(NamedTuple):
         if platform.dof == n:
             return cls(platform, list(range(n)), np.eye(n), home)
         forbidden = platform.constraints(platform.home)
-        allowed = np.linalg.svd(forbidden)[2][len(forbidden) :].T if len(forbidden) else np.eye(6)
-        rates = platform.jacobian(platform.home) @ allowed
+        allowed_twists = (
+            np.linalg.svd(forbidden)[2][len(forbidden) :].T if len(forbidden) else np.eye(6)
+        )
+        rates = platform.jacobian(platform.home) @ allowed_twists
         leading_actuators: list[int] = []
         for i in range(n):
             chosen_rates = rates[[*leading_actuators, i]]
@@ -179,7 +181,7 @@ class DependentActuators(NamedTuple):
         platform = self.platform
         minimum = platform.minimum_coordinates
         if platform.dof == 6 < platform.n_actuators:
-            poses = self._led(leading + minimum[self.leading])
+            poses = self._leading_poses(leading + minimum[self.leading])
             extensions = np.full((len(poses), platform.n_actuators), np.nan)
             is_found = np.isfinite(poses).all(axis=1)
             extensions[is_found] = platform.inverse_kinematics(poses[is_found]) - minimum
@@ -191,16 +193,16 @@ class DependentActuators(NamedTuple):
         found[failed, :7] = np.nan
         return extensions, found[:, :7].copy()
 
-    def _led(self, coordinates: FloatArray) -> FloatArray:
+    def _leading_poses(self, coordinates: FloatArray) -> FloatArray:
         """Return the poses `(k, 7)` of coordinates `(k, 6)` of the leading actuators; NaN: none.
 
         They are those of the machine without the other legs, on home's branch.
         """
         legs: Any = self.platform.constants.legs
-        led = type(legs)(legs.rows[self.leading])
+        leading_legs = type(legs)(legs.rows[self.leading])
         solution = np.empty((len(coordinates), 9))
         guesses = np.tile(self.platform.home, (len(coordinates), 1))
-        run(forward_kinematics_batch, (led,), (coordinates, guesses, solution))
+        run(forward_kinematics_batch, (leading_legs,), (coordinates, guesses, solution))
         tolerance = STROKE_TOLERANCE * float(strokes(self.platform).max())
         solution[~(solution[:, 7] <= tolerance), :7] = np.nan
         return solution[:, :7].copy()
@@ -435,15 +437,15 @@ class StaticPayload(NamedTuple):
     forces: AffineForces
     """forces at every position"""
     passes_kg: float | None
-    """last mass that holds everywhere; None: not even the first one"""
+    """last mass that is held everywhere; None: not even the first one is"""
     fails_kg: float | None
-    """the next one"""
+    """next mass, which is not held everywhere"""
     first_failure: FloatArray | None
-    """`(n,)` first position at which that one does not hold"""
+    """`(n,)` first position at which that mass is not held"""
     exact_limit_kg: float
     """largest mass on the grid, between the steps"""
     exact_position: FloatArray
-    """`(n,)` position where it is reached"""
+    """`(n,)` position where that limit is reached"""
     exact_leg: int
     """number of the leg that reaches its limit there, from 1"""
 
@@ -488,20 +490,20 @@ def static_payload(
     Reference:
         Stewart thesis, section 4.2.1 and appendix A.5.
     """
-    machine, chosen = ScaledPayload(platform, limit), one_of(sense, "sense", FORCE_SENSES)
+    machine, force_sense = ScaledPayload(platform, limit), one_of(sense, "sense", FORCE_SENSES)
     if not platform.parameters.gravity > 0.0:
         raise InputError("platform", f"{platform.name} has no gravity: a payload weighs nothing")
     whole_number(grid, "grid", 2)
     positions = grid_positions(platform, np.linspace(0.0, 1.0, grid))
     forces = machine.forces(positions.poses, ZERO_VECTOR, ZERO_VECTOR)
-    masses = forces.largest_mass(machine.limits, chosen)
+    masses = forces.largest_mass(machine.limits, force_sense)
     limits = masses.min(axis=1)
     lowest, leg = first_lowest(masses)
     passes, fails = mass_steps(float(limits[lowest]), start, machine.step if step is None else step)
     first_failure = None if fails is None else positions.extensions[int((limits < fails).argmax())]
     return StaticPayload(
         limits=machine.limits,
-        sense=chosen,
+        sense=force_sense,
         extensions=positions.extensions,
         poses=positions.poses,
         skipped=positions.skipped,

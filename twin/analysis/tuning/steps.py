@@ -58,7 +58,7 @@ UNLIMITED_STROKE_FRACTION = 0.025
 """Largest position step as a fraction of the stroke where there is no speed limit."""
 
 STEP_TIME = 0.2
-"""[s] Time in which an actuator could make the position step at its speed limit, at most."""
+"""[s] Longest time that an actuator needs for the position step at its speed limit."""
 
 END_DISTANCE_FRACTION = 0.8
 """Largest position step as a fraction of the travel from home to the actuator's end."""

@@ -202,11 +202,11 @@ def step_figures(
     return StepFigures(float(rise), float(settling_time), float(values.max() - 1.0))
 
 
-def _crossing(time: FloatArray, values: FloatArray, before: int, level: float) -> float:
-    """Return the time [s] at `level` on the line from sample `before` to the next."""
-    low, high = values[before], values[before + 1]
+def _crossing(time: FloatArray, values: FloatArray, index_before: int, level: float) -> float:
+    """Return the time [s] at `level` on the line from sample `index_before` to the next."""
+    low, high = values[index_before], values[index_before + 1]
     fraction = (level - low) / (high - low)
-    return float(time[before] + fraction * (time[before + 1] - time[before]))
+    return float(time[index_before] + fraction * (time[index_before + 1] - time[index_before]))
 
 
 def _series(time: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -228,7 +228,7 @@ class Trial(NamedTuple):
     response: FloatArray
     """response `(k,)` with these parameters"""
     violation: float
-    """largest, zero or less where all bounds are kept"""
+    """largest violation, zero or less where all bounds are kept"""
     responses: int
     """number of responses computed so far"""
 
@@ -239,7 +239,7 @@ class Search(NamedTuple):
     trials: tuple[Trial, ...]
     """trials: the start first, then one per iteration"""
     met: bool
-    """whether the last one keeps all bounds"""
+    """whether the last trial keeps all bounds"""
     reason: str
     """why the search ended"""
 
@@ -295,26 +295,27 @@ def search_bounds(
         if len(trials) > MAX_ITERATIONS:
             return Search(tuple(trials), False, f"not met after {MAX_ITERATIONS} iterations")
         slopes = task.slopes(position, violations)
-        accepted = None
-        while accepted is None and region >= MIN_REGION:
+        accepted_trial = None
+        while accepted_trial is None and region >= MIN_REGION:
             step, predicted = _step(violations, slopes, position, region)
             trial = np.clip(position + step, 0.0, 1.0)
-            violations_there = task.violations(trial)
-            decrease, expected = (
-                violations.max() - violations_there.max(),
+            trial_violations = task.violations(trial)
+            decrease, expected_decrease = (
+                violations.max() - trial_violations.max(),
                 violations.max() - predicted,
             )
             if decrease > 0.0:
-                accepted = trial, violations_there
+                accepted_trial = trial, trial_violations
                 region = min(
                     1.0,
-                    region * (REGION_GROWTH if decrease > MIN_DECREASE_RATIO * expected else 1.0),
+                    region
+                    * (REGION_GROWTH if decrease > MIN_DECREASE_RATIO * expected_decrease else 1.0),
                 )
             else:
                 region *= 0.5
-        if accepted is None:
+        if accepted_trial is None:
             return Search(tuple(trials), False, "no better parameters near the last ones")
-        position, violations = accepted
+        position, violations = accepted_trial
         trials.append(task.trial(position, violations))
         report_trial(trials[-1])
     return Search(tuple(trials), True, "all bounds are kept")
@@ -331,20 +332,20 @@ class _Task:
         self._count = 0
         self._last: FloatArray = np.empty(0)
 
-    def violations(self, place: FloatArray) -> FloatArray:
-        self._last = self._respond(self._low * self._ratio**place)
+    def violations(self, position: FloatArray) -> FloatArray:
+        self._last = self._respond(self._low * self._ratio**position)
         self._count += 1
         if not np.isfinite(self._last).all():
             return np.full(1, np.inf)
         return self._violate(self._last)
 
-    def slopes(self, place: FloatArray, violations: FloatArray) -> FloatArray:
+    def slopes(self, position: FloatArray, violations: FloatArray) -> FloatArray:
         columns = []
-        for k in range(len(place)):
-            shifted = place.copy()
-            shift = GRADIENT_STEP if place[k] + GRADIENT_STEP <= 1.0 else -GRADIENT_STEP
-            shifted[k] += shift
-            shifted_violations = self.violations(shifted)
+        for k in range(len(position)):
+            shifted_position = position.copy()
+            shift = GRADIENT_STEP if position[k] + GRADIENT_STEP <= 1.0 else -GRADIENT_STEP
+            shifted_position[k] += shift
+            shifted_violations = self.violations(shifted_position)
             is_comparable = shifted_violations.shape == violations.shape
             columns.append(
                 (shifted_violations - violations) / shift
@@ -353,20 +354,20 @@ class _Task:
             )
         return np.column_stack(columns)
 
-    def trial(self, place: FloatArray, violations: FloatArray) -> Trial:
+    def trial(self, position: FloatArray, violations: FloatArray) -> Trial:
         return Trial(
-            self._low * self._ratio**place, self._last, float(violations.max()), self._count
+            self._low * self._ratio**position, self._last, float(violations.max()), self._count
         )
 
 
 def _step(
-    violations: FloatArray, slopes: FloatArray, place: FloatArray, region: float
+    violations: FloatArray, slopes: FloatArray, position: FloatArray, region: float
 ) -> tuple[FloatArray, float]:
     """Return the step `(m,)` and the largest predicted violation after it, by linear programs."""
     from scipy.optimize import linprog
 
-    m, ones = len(place), np.ones((len(violations), 1))
-    bounds = [(max(-region, -value), min(region, 1.0 - value)) for value in place]
+    m, ones = len(position), np.ones((len(violations), 1))
+    bounds = [(max(-region, -value), min(region, 1.0 - value)) for value in position]
     cost = np.append(np.zeros(m), 1.0)
     solution = linprog(
         cost, np.hstack([slopes, -ones]), -violations, bounds=[*bounds, (None, None)]

@@ -241,8 +241,8 @@ def workspace_results(found: Workspace) -> Results:
     return Results(f"Workspace of {platform.name}", [finding], [table], figures)
 
 
-def _range_rows(found: Workspace) -> Iterator[Row]:
-    for axis_range in found.ranges:
+def _range_rows(workspace: Workspace) -> Iterator[Row]:
+    for axis_range in workspace.ranges:
         scale, unit = (1e3, "mm") if axis_range.unit == "m" else (DEGREES_PER_RADIAN, "deg")
         low, high = (f"{scale * end:+.4g}" for end in axis_range.span)
         yield (
@@ -252,14 +252,14 @@ def _range_rows(found: Workspace) -> Iterator[Row]:
         )
 
 
-def _volume_rows(found: Workspace) -> Iterator[Row]:
-    volumes = [("workspace over z, roll and pitch", found.region, 1.0, "m rad²")]
-    if found.attitudes is not None:
+def _volume_rows(workspace: Workspace) -> Iterator[Row]:
+    volumes = [("workspace over z, roll and pitch", workspace.region, 1.0, "m rad²")]
+    if workspace.attitudes is not None:
         volumes = [
-            ("constant-orientation workspace", found.region, 1e3, "dm³"),
+            ("constant-orientation workspace", workspace.region, 1e3, "dm³"),
             (
                 "orientation workspace over yaw, pitch, roll",
-                found.attitudes,
+                workspace.attitudes,
                 DEGREES_PER_RADIAN**3,
                 "deg³",
             ),
@@ -272,15 +272,19 @@ def _volume_rows(found: Workspace) -> Iterator[Row]:
         yield name, f"{scale * mapped_region.volume:.4g} {unit}", note
     causes = ", ".join(
         f"{LIMIT_NAMES.get(cause, cause)} {100 * fraction:.0f} %"
-        for cause, fraction in found.region.shares.items()
+        for cause, fraction in workspace.region.shares.items()
         if fraction > 0.0
     )
     yield "causes of the end", causes, "shares of all directions"
 
 
-def _dexterity_rows(found: Workspace) -> Iterator[Row]:
-    at_center, over_workspace, singular = found.dexterity, found.conditioning, found.singular
-    unit = " rad/m" if found.platform.coordinate_unit == "rad" else ""
+def _dexterity_rows(workspace: Workspace) -> Iterator[Row]:
+    at_center, over_workspace, singular = (
+        workspace.dexterity,
+        workspace.conditioning,
+        workspace.singular,
+    )
+    unit = " rad/m" if workspace.platform.coordinate_unit == "rad" else ""
     yield "condition number at the centre", f"{1.0 / at_center.conditioning:.4g}", "1: best"
     ends = f"{1.0 / over_workspace.highest:.4g} to {1.0 / over_workspace.lowest:.4g}"
     yield "condition number in the workspace", ends, "infinite at a singular pose"
@@ -311,13 +315,13 @@ def stiffness_units(found: Workspace) -> tuple[str, str]:
     return ("1/m²", "1") if found.platform.coordinate_unit == "rad" else ("1", "m²")
 
 
-def _stiffness_rows(found: Workspace) -> Iterator[Row]:
-    relative = found.legs.source == "relative"
-    note = "per stiffness of an actuator" if relative else found.legs.source
-    for name, unit in zip(("translation", "rotation"), stiffness_units(found), strict=True):
+def _stiffness_rows(workspace: Workspace) -> Iterator[Row]:
+    relative = workspace.legs.source == "relative"
+    note = "per stiffness of an actuator" if relative else workspace.legs.source
+    for name, unit in zip(("translation", "rotation"), stiffness_units(workspace), strict=True):
         for place, values in (
-            ("at the centre", found.stiffness),
-            ("in the workspace", found.softest),
+            ("at the centre", workspace.stiffness),
+            ("in the workspace", workspace.softest),
         ):
             softest, stiffest = (
                 getattr(values, f"{side}_{name}") for side in ("softest", "stiffest")
@@ -365,18 +369,18 @@ def workspace_content(found: Workspace) -> dict[str, Any]:
     }
 
 
-def _region_content(found: Region) -> dict[str, Any]:
-    low, high = found.extremes
+def _region_content(region: Region) -> dict[str, Any]:
+    low, high = region.extremes
     return {
-        "axes": found.chart.axes,
-        "volume": found.volume,
-        "uncertainty": found.uncertainty,
-        "visible": found.visible,
+        "axes": region.chart.axes,
+        "volume": region.volume,
+        "uncertainty": region.uncertainty,
+        "visible": region.visible,
         "low": low,
         "high": high,
-        "shares": found.shares,
-        "rays": found.counts,
-        "volumes": found.volumes,
+        "shares": region.shares,
+        "rays": region.counts,
+        "volumes": region.volumes,
     }
 
 

@@ -1,6 +1,6 @@
 """Dexterity and stiffness of the platform at poses and over a workspace.
 
-Dexterity is the evenness of the platform's motion over its axes, and its distance from singularity.
+Dexterity is how evenly the platform moves along its axes, and its distance from singularity.
 With the Jacobian's moment columns divided by the platform joints' mean radius L and the twists
 restricted to those the machine can have, J' (n, dof) has singular values s_1 >= ... >= s_dof:
 
@@ -52,7 +52,7 @@ BOUNDARY_RAYS = 360
 """Rays in the plane of a map that find the workspace's boundary."""
 
 MAP_SCALE = 1.06
-"""Size of a map over that of the workspace in it."""
+"""Size of a map, relative to that of the workspace in it."""
 
 
 class Dexterity(NamedTuple):

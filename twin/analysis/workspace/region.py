@@ -58,7 +58,7 @@ class Region(NamedTuple):
     volumes: FloatArray
     """volume of each level [m^3], on pillars [m rad^2]"""
     visible: float
-    """volume of what straight lines from the centre reach without leaving"""
+    """volume of the points that straight lines from the centre reach inside the workspace"""
 
     @property
     def volume(self) -> float:
@@ -116,7 +116,7 @@ def region(chart: Chart, levels: tuple[int, ...] = RAY_LEVELS) -> Region:
 
 
 def volume_nodes(found: Region) -> tuple[FloatArray, FloatArray]:
-    """Return poses `(q, 7)` all over a region, and their weights `(q,)` for means over its volume.
+    """Return poses `(q, 7)` throughout a region, and weights `(q,)` for means over its volume.
 
     They are the nodes of Gauss-Legendre quadrature along every segment of a ray.
     """

@@ -66,7 +66,7 @@ ROTATION_VECTOR = "rotation_vector"
 """Convention whose three numbers are an axis times an angle of up to half a turn."""
 
 ANGLE_TOLERANCE = 1e-9
-"""[rad] Excess of an angle over the largest one that counts as rounding."""
+"""[rad] Excess over the largest angle that counts as rounding."""
 
 
 class Chart(NamedTuple):
@@ -362,13 +362,13 @@ class Admissible:
         return cause.astype(np.int64), np.where(is_within, 0, leg + 1).astype(np.int64)
 
 
-def cause_text(cause: Any, leg: Any, coordinate: str) -> str:
-    """Return a cause with the number of its leg as text."""
+def cause_text(cause: Any, leg: Any, coordinate_name: str) -> str:
+    """Return a cause with the number of its leg as text; the coordinate is "length" or "angle"."""
     texts = {
         Cause.NONE: "end of the search",
         Cause.MINIMUM: f"leg {leg} at its lower limit",
         Cause.MAXIMUM: f"leg {leg} at its upper limit",
-        Cause.UNREACHABLE: f"leg {leg} out of reach ({coordinate})",
+        Cause.UNREACHABLE: f"leg {leg} out of reach ({coordinate_name})",
         Cause.SINGULAR: "singular pose",
         Cause.PLATES: "platform and base in one plane",
     }

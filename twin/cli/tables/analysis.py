@@ -46,20 +46,21 @@ def print_feasibility(found: Feasibility) -> None:
         paragraph(f"Not given, so not judged: {'; '.join(found.not_given)}.")
 
 
-def _print_required(found: Feasibility) -> None:
+def _print_required(feasibility: Feasibility) -> None:
     """Print what each actuator has to give, with or without a limit."""
-    force, speed = found.units
+    force, speed = feasibility.units
     columns = ["leg", f"peak [{force}]", "where"]
-    if found.places:
+    if feasibility.places:
         rows = [
-            (leg.leg, leg.peak_force, found.places[leg.peak_force_row]) for leg in found.required
+            (leg.leg, leg.peak_force, feasibility.places[leg.peak_force_row])
+            for leg in feasibility.required
         ]
         table(columns, rows, "required of the actuators at rest")
         return
     columns += [f"RMS [{force}]", f"peak [{speed}]", "where", "peak [W]", "where", "energy [J]"]
 
     def instant(row: int) -> str:
-        return f"{found.time[row]:.3g} s"
+        return f"{feasibility.time[row]:.3g} s"
 
     legs = [
         (
@@ -73,7 +74,7 @@ def _print_required(found: Feasibility) -> None:
             instant(leg.peak_power_row),
             leg.energy,
         )
-        for leg in found.required
+        for leg in feasibility.required
     ]
     table(columns, legs, "required of the actuators")
 
@@ -101,8 +102,8 @@ def print_banner(platform: MachineModel, motion: Motion | None) -> None:
         _print_remedies(verdict)
 
 
-def _print_remedies(found: Feasibility) -> None:
-    for remedy in found.remedies:
+def _print_remedies(feasibility: Feasibility) -> None:
+    for remedy in feasibility.remedies:
         paragraph(remedy, "- ")
 
 
@@ -123,7 +124,7 @@ def _row(margin: Margin) -> tuple[str, ...]:
 
 
 def payload_results(
-    platform: Platform, still: StaticPayload, shaken: Mapping[str, DynamicPayload]
+    platform: Platform, still: StaticPayload, dynamic_payloads: Mapping[str, DynamicPayload]
 ) -> Results:
     """Return the largest payload at rest, and those under shaking by the name of their motion."""
     own_mass = number(float(platform.parameters.platform.body.mass))
@@ -136,15 +137,18 @@ def payload_results(
     ]
     limits = f"{value_text(still.limits.tolist())} {platform.force_unit} ({still.sense})"
     tables = [_table(platform, still, f"payload at rest, limits {limits}")]
-    for name, found in shaken.items():
-        rates = ", ".join(f"{rate:g}" for rate in found.criterion.frequencies)
-        tables.append(_table(platform, found, f"payload under shaking, {name}, {rates} Hz"))
-        left_out = ", ".join(map(str, found.left_out))
-        findings.append(
-            f"{name}: positions left out per frequency: {left_out} of {len(found.extensions)}"
+    for name, dynamic_payload in dynamic_payloads.items():
+        rates = ", ".join(f"{rate:g}" for rate in dynamic_payload.criterion.frequencies)
+        tables.append(
+            _table(platform, dynamic_payload, f"payload under shaking, {name}, {rates} Hz")
         )
-    if shaken:
-        accelerations = next(iter(shaken.values())).criterion.accelerations
+        left_out = ", ".join(map(str, dynamic_payload.left_out))
+        findings.append(
+            f"{name}: positions left out per frequency: {left_out} of "
+            f"{len(dynamic_payload.extensions)}"
+        )
+    if dynamic_payloads:
+        accelerations = next(iter(dynamic_payloads.values())).criterion.accelerations
         peaks = (
             f"{axis} {peak:g} {'m/s2' if axis in ('x', 'y', 'z') else 'rad/s2'}"
             for axis, peak in zip(axis_names(ANGLE_CONVENTION), accelerations, strict=True)
@@ -160,17 +164,17 @@ def payload_results(
     return Results(f"Payload of {platform.name}", findings, tables, [figure])
 
 
-def _table(platform: Platform, found: StaticPayload | DynamicPayload, title: str) -> Table:
-    failure = _place(platform, found.first_failure, "first ")
-    decisive = f"leg {found.exact_leg}, {_place(platform, found.exact_position)}"
-    if isinstance(found, DynamicPayload):
-        decisive += f", {found.exact_frequency:g} Hz"
-        if found.first_failure is not None:
-            failure += f", {found.first_failure_frequency:g} Hz"
+def _table(platform: Platform, payload: StaticPayload | DynamicPayload, title: str) -> Table:
+    failure = _position_text(platform, payload.first_failure, "first ")
+    decisive = f"leg {payload.exact_leg}, {_position_text(platform, payload.exact_position)}"
+    if isinstance(payload, DynamicPayload):
+        decisive += f", {payload.exact_frequency:g} Hz"
+        if payload.first_failure is not None:
+            failure += f", {payload.first_failure_frequency:g} Hz"
     rows = [
-        ("holds", *_masses(platform, found.passes_kg), "everywhere on the grid"),
-        ("does not hold", *_masses(platform, found.fails_kg), failure),
-        ("largest on the grid", *_masses(platform, found.exact_limit_kg), decisive),
+        ("holds", *_masses(platform, payload.passes_kg), "everywhere on the grid"),
+        ("does not hold", *_masses(platform, payload.fails_kg), failure),
+        ("largest on the grid", *_masses(platform, payload.exact_limit_kg), decisive),
     ]
     columns = ("quantity", "total mass [kg]", "added [kg]", "where")
     return Table(f"{platform.name}: {title}", columns, rows)
@@ -184,11 +188,11 @@ def _masses(platform: Platform, value: float | None) -> tuple[str, str]:
         return "none", "the legs alone are too heavy"
     if not np.isfinite(value):
         return "all runs left out", ""
-    added = value - float(platform.parameters.platform.body.mass)
-    return number(value), number(added) if added > 0.0 else "none"
+    payload_mass = value - float(platform.parameters.platform.body.mass)
+    return number(value), number(payload_mass) if payload_mass > 0.0 else "none"
 
 
-def _place(platform: Platform, position: Any, word: str = "") -> str:
+def _position_text(platform: Platform, position: Any, word: str = "") -> str:
     """Return the description of the pose with extensions `(n,)`; empty for None."""
     if position is None:
         return ""
@@ -280,12 +284,12 @@ def _figure_cells(response: FrequencyResponse) -> tuple[Cell, ...]:
 
 def _bandwidth(response: FrequencyResponse, figures: ResponseFigures) -> Cell:
     """Return the bandwidth [Hz] where trusted points lie on both sides of it, else why not."""
-    frequency, trusted = response.frequency, response.coherence >= MIN_COHERENCE
+    frequency, is_trusted = response.frequency, response.coherence >= MIN_COHERENCE
     if np.isfinite(figures.bandwidth):
         upper_index = int(np.searchsorted(frequency, figures.bandwidth).clip(min=1))
-        if trusted[upper_index - 1 : upper_index + 1].all():
+        if is_trusted[upper_index - 1 : upper_index + 1].all():
             return figures.bandwidth
-    untrusted_frequencies = frequency[~trusted & (frequency > figures.peak_frequency)]
+    untrusted_frequencies = frequency[~is_trusted & (frequency > figures.peak_frequency)]
     if untrusted_frequencies.size:
         return f"coherence lost at {untrusted_frequencies[0]:.3g} Hz"
     if figures.peak < CUT_OFF:

@@ -54,7 +54,7 @@ def live_table(session: ShadowSession) -> RenderableType:
             f"{state.coordinates[leg]:.6f}",
             f"{1e6 * state.innovation[leg]:.2f}",
             f"{state.disturbance[leg]:.1f}",
-            bar(ratio),
+            ratio_bar(ratio),
         )
     return Group(
         Text(f"{shadow.machine.name} at {state.time:.1f} s: {state.phase}", style="bold"),
@@ -65,12 +65,13 @@ def live_table(session: ShadowSession) -> RenderableType:
     )
 
 
-def bar(ratio: float) -> Text:
+def ratio_bar(ratio: float) -> Text:
     """Return a bar with its number, red from the threshold on."""
     style = "red" if ratio >= 1.0 else "yellow" if ratio >= 0.5 else "green"
-    filled = min(BAR_WIDTH, round(BAR_WIDTH * ratio))
+    filled_width = min(BAR_WIDTH, round(BAR_WIDTH * ratio))
     return Text(
-        "#" * filled + "." * (BAR_WIDTH - filled) + f" {min(ratio, 999.0):.2f}", style=style
+        "#" * filled_width + "." * (BAR_WIDTH - filled_width) + f" {min(ratio, 999.0):.2f}",
+        style=style,
     )
 
 
@@ -81,7 +82,7 @@ def counts(session: ShadowSession) -> list[str]:
     shadow = session.shadow
     median, near_maximum = (1e6 * value for value in session.durations(50.0, 99.9))
     learning_lines = []
-    if session.shortened:
+    if session.is_shortened:
         learning_lines = [
             f"the stream ended while the twin learned: its first {shadow.learning:.3g} s of motion "
             "count as healthy and the rest was judged; slow faults that were there from the "
@@ -119,10 +120,12 @@ def faults(session: ShadowSession, alarms: AlarmTable | None = None) -> list[str
     return [f"{text}; it is tried again" for text in texts]
 
 
-def refused_lines(refused: Mapping[str, int], latest: Mapping[str, str] | None = None) -> list[str]:
+def refused_lines(
+    refusals: Mapping[str, int], latest: Mapping[str, str] | None = None
+) -> list[str]:
     """Return lines with the reason of each refusal, its count, and the latest case."""
     lines = []
-    for reason, number in refused.items():
+    for reason, number in refusals.items():
         latest_text = (latest or {}).get(reason)
         lines.append(
             f"refused: {number} {reason}" + (f" (last: {latest_text})" if latest_text else "")
@@ -143,7 +146,7 @@ class AlarmTable:
         Raises:
             InputError: a file that is no table of alarms, or cannot be written to.
         """
-        self._path, self.fault, self._waiting = path, "", ""
+        self._path, self.fault, self._pending_text = path, "", ""
         if path is None:
             return
         try:
@@ -153,7 +156,7 @@ class AlarmTable:
         if text and text.splitlines()[0] != ALARM_TITLES:
             raise InputError("alarms", f"{path} is no table of alarms; name another file")
         if not text.endswith("\n"):  # a new file, or one whose last row was cut off
-            self._waiting = "\n" if text else f"{ALARM_TITLES}\n"
+            self._pending_text = "\n" if text else f"{ALARM_TITLES}\n"
         self.add([])
         if self.fault:
             raise InputError("alarms", self.fault)
@@ -164,10 +167,10 @@ class AlarmTable:
             return
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(map(_alarm_row, alarms))
-        self._waiting += text.getvalue()
+        self._pending_text += text.getvalue()
         try:
-            append_text(self._path, self._waiting)
-            self._waiting = self.fault = ""
+            append_text(self._path, self._pending_text)
+            self._pending_text = self.fault = ""
         except OSError as error:
             self.fault = f"cannot write {self._path} ({error.strerror})"
 
@@ -175,4 +178,13 @@ class AlarmTable:
 def _alarm_row(alarm: Alarm) -> tuple[object, ...]:
     leg = "" if alarm.leg is None else alarm.leg
     size, time_raised = f"{alarm.size:.6g}", datetime.now(UTC).isoformat(timespec="seconds")
-    return (alarm.time, alarm.kind, leg, size, alarm.unit, alarm.note, alarm.look_at, time_raised)
+    return (
+        alarm.time,
+        alarm.kind,
+        leg,
+        size,
+        alarm.unit,
+        alarm.note,
+        alarm.parts_to_check,
+        time_raised,
+    )

@@ -331,10 +331,10 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
     motor_indices = np.flatnonzero(drives.inertia > 0.0)
     m, r, n = linear.size, len(motor_indices), linear.platform.n_actuators
 
-    def behind(matrix: FloatArray) -> FloatArray:
+    def motor_response(matrix: FloatArray) -> FloatArray:
         return np.vstack([np.zeros((r, matrix.shape[1])), matrix])
 
-    motor_input = behind(linear.force_input)
+    motor_input = motor_response(linear.force_input)
     motor_input[:, motor_indices] = np.eye(r + m, r)
     wind_up_map = np.hstack([np.eye(r), -linear.force_input[:, motor_indices].T])
     stiff = np.zeros(r) if not r else 1.0 / drives.compliance[motor_indices]
@@ -359,8 +359,8 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
         damping=damping,
         stiffness=stiffness,
         force_input=motor_input,
-        wrench_input=behind(linear.wrench_input),
-        base_input=behind(linear.base_input),
+        wrench_input=motor_response(linear.wrench_input),
+        base_input=motor_response(linear.base_input),
         free=np.hstack([np.zeros((6, r)), linear.free]),
     )
     return machine, transmission_rows
@@ -398,16 +398,16 @@ def _with_past_force(
     )
 
 
-def _with_differences(plant: StateSpace, counted: BoolArray) -> StateSpace:
+def _with_differences(plant: StateSpace, is_counted: BoolArray) -> StateSpace:
     """Return the plant whose encoder rates are differences of coordinates over one period."""
-    if not counted.any():
+    if not is_counted.any():
         return plant
-    n, size = len(counted), len(plant.A)
+    n, size = len(is_counted), len(plant.A)
     dynamics = np.zeros((size + n, size + n))
     dynamics[:size, :size], dynamics[size:, :size] = plant.A, plant.C[:n]
     output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
     difference = np.hstack([plant.C[:n], -np.eye(n)]) / plant.period
-    output[n : 2 * n][counted] = difference[counted]
+    output[n : 2 * n][is_counted] = difference[is_counted]
     input_matrix = np.vstack([plant.B, plant.D[:n]])
     return StateSpace(dynamics, input_matrix, output, plant.D, plant.period)
 
@@ -438,15 +438,15 @@ def closed_loop(
     if law_system.D.shape != (n, n_readings + n):
         raise InputError("law", f"must have {n_readings + n} inputs and {n} outputs")
     plant = _plant(linear, law_system.period, n_readings > 2 * n, tuple(inputs), tuple(outputs))
-    measured, controlled = plant.C[:n_readings], plant.C[n_readings:]
+    measured_outputs, controlled_outputs = plant.C[:n_readings], plant.C[n_readings:]
     force, disturbance_input = plant.B[:, :n], plant.B[:, n:]
     feedthrough = plant.D[n_readings:]
-    command = np.hstack([law_system.D[:, :n_readings] @ measured, law_system.C])
+    command = np.hstack([law_system.D[:, :n_readings] @ measured_outputs, law_system.C])
     s, law_states = len(plant.A), len(law_system.A)
     dynamics = np.zeros((s + law_states, s + law_states))
     dynamics[:s, :s], dynamics[s:, s:] = plant.A, law_system.A
     dynamics[:s] += force @ command
-    dynamics[s:, :s] = law_system.B[:, :n_readings] @ measured
+    dynamics[s:, :s] = law_system.B[:, :n_readings] @ measured_outputs
     added_input = np.hstack([force @ law_system.D[:, n_readings:], disturbance_input])
     law_input = np.hstack(
         [law_system.B[:, n_readings:], np.zeros((law_states, disturbance_input.shape[1]))]
@@ -454,7 +454,7 @@ def closed_loop(
     return StateSpace(
         dynamics,
         np.vstack([added_input, law_input]),
-        np.hstack([controlled, np.zeros((len(controlled), law_states))])
+        np.hstack([controlled_outputs, np.zeros((len(controlled_outputs), law_states))])
         + feedthrough[:, :n] @ command,
         np.hstack([feedthrough[:, :n] @ law_system.D[:, n_readings:], feedthrough[:, n:]]),
         plant.period,
@@ -529,7 +529,7 @@ def best_gain(
 
     limit = transmission_limit(linear)
 
-    def worst(logarithm: float) -> float:
+    def worst_damping(logarithm: float) -> float:
         poles = closed_loop(linear, law_of(float(np.exp(logarithm)))).rates
         transmission_modes = np.abs(poles) > limit
         ratios = damping_ratios(poles)
@@ -538,10 +538,12 @@ def best_gain(
         )
 
     grid = np.linspace(np.log(lower_gain), np.log(upper_gain), GRID_POINTS)
-    values = [worst(exponent) for exponent in grid]
+    values = [worst_damping(exponent) for exponent in grid]
     best_index = int(np.argmin(values))
     bracket = (grid[max(best_index - 1, 0)], grid[min(best_index + 1, GRID_POINTS - 1)])
-    optimum = minimize_scalar(worst, bounds=bracket, method="bounded", options={"xatol": 1e-5})
+    optimum = minimize_scalar(
+        worst_damping, bounds=bracket, method="bounded", options={"xatol": 1e-5}
+    )
     gain = float(np.exp(optimum.x if optimum.fun < values[best_index] else grid[best_index]))
     poles = closed_loop(linear, law_of(gain)).rates
     return BestGain(gain, structural_damping(linear, poles), poles)

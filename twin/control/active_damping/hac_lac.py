@@ -274,8 +274,8 @@ class HacLac(LocalFeedback):
 
     def signals(self) -> dict[str, FloatArray]:
         """Return the readings of the load cells [N] and the estimated displacement `(6,)`."""
-        moved = self.outer.displacement @ self._estimate
-        return super().signals() | {"estimated_displacement": moved}
+        displacement = self.outer.displacement @ self._estimate
+        return super().signals() | {"estimated_displacement": displacement}
 
     def _outer_force(self, errors: FloatArray, law_force: FloatArray) -> FloatArray | float:
         """Return the forces of the outer loop, and update its filter and sum."""

@@ -31,12 +31,13 @@ SAMPLES_PER_PERIOD = 20
 """Control periods in a period of the fastest mode."""
 
 LEAK_FRACTION = 0.05
-"""Leak of strut force feedback over the slowest mode [rad/s]: a phase error of 3 deg there."""
+"""Leak of strut force feedback relative to the slowest mode [rad/s]: a phase error of 3 deg there.
+"""
 
 SERIES_LEAK_FRACTION = 0.4
-"""Leak over the slowest mode [rad/s] for actuators in series with springs. A larger leak damps slow
-modes less; with a smaller one the legs are too soft to carry the platform above its joints, and
-return slowly."""
+"""Leak relative to the slowest mode [rad/s] for actuators in series with springs. A larger leak
+damps slow modes less; with a smaller one the legs are too soft to carry the platform above its
+joints, and return slowly."""
 
 SERIES_GAIN_FRACTION = 0.25
 """k_p of velocity feedback, as a fraction of the stiffness of the spring in series."""
@@ -149,16 +150,16 @@ def chosen_gain(
     if gain is not None:
         return gain
     # The gain is searched over three decades below `highest`.
-    best = best_gain(linear, law_of, 1e-3 * highest, highest)
+    optimum = best_gain(linear, law_of, 1e-3 * highest, highest)
     passive_ratio = structural_damping(linear, closed_loop(linear, law_of(0.0)).rates)
-    if best.ratio <= max(passive_ratio, 0.0):
+    if optimum.ratio <= max(passive_ratio, 0.0):
         raise InputError(
             "platform",
             f"no gain damps {linear.platform.name} through its drives (worst ratio at best "
-            f"{best.ratio:.3g}, {passive_ratio:.3g} without): they are too late or swing on their "
-            "transmissions; shorten delay and lag, or take a controller of coordinates",
+            f"{optimum.ratio:.3g}, {passive_ratio:.3g} without): they are too late or swing on "
+            "their transmissions; shorten delay and lag, or take a controller of coordinates",
         )
-    return best.gain
+    return optimum.gain
 
 
 class ForceSensor:
@@ -173,10 +174,10 @@ class ForceSensor:
     """
 
     def __init__(self, platform: MachineModel) -> None:
-        self._rest = platform.home_coordinates
+        self._home_coordinates = platform.home_coordinates
         self._stiffness, self._damping = np.zeros((2, platform.n_actuators))
         if platform.leg.has_axial_spring:
-            self._stiffness, self._damping, self._rest = platform.leg_springs
+            self._stiffness, self._damping, self._home_coordinates = platform.leg_springs
 
     def read(self, measurement: Measurement) -> FloatArray:
         """Return the forces `(n,)` [N] of a measurement."""
@@ -184,7 +185,7 @@ class ForceSensor:
 
     def along(self, coordinates: FloatArray, rates: FloatArray, forces: FloatArray) -> FloatArray:
         """Return the forces `(..., n)` [N] of coordinates, rates and actuator forces."""
-        spring = self._stiffness * (self._rest - coordinates) - self._damping * rates
+        spring = self._stiffness * (self._home_coordinates - coordinates) - self._damping * rates
         return np.asarray(forces + spring)
 
 
@@ -242,11 +243,11 @@ class LocalFeedback(Controller):
         self.law, self.linear = law, linear
         self._drives = drive_model(platform)
         self._prepare(self.reference)
-        self._ahead = round(self._drives.lead / self.period)
+        self._lead_periods = round(self._drives.lead / self.period)
         self._sensor = ForceSensor(platform)
         self._state = self._previous_state = np.zeros(platform.n_actuators)
         self._previous_force = np.zeros(platform.n_actuators)
-        self._read = np.zeros(platform.n_actuators)
+        self._last_reading = np.zeros(platform.n_actuators)
 
     def _prepare(self, reference: Reference) -> None:
         drives, forward = self._drives, forward_forces(self.platform, reference)
@@ -271,15 +272,15 @@ class LocalFeedback(Controller):
         )
         self._previous_state = self._state
         law_force, self._state = self.law.update(self._previous_state, *errors)
-        self._read = self._sensor.read(measurement)
+        self._last_reading = self._sensor.read(measurement)
         self._previous_force = self._forward[row_index]
         outer_force = self._outer_force(np.concatenate(errors), law_force)
-        reference_force = self._reference_force[reference.row(step + self._ahead)]
+        reference_force = self._reference_force[reference.row(step + self._lead_periods)]
         return Command(reference_force + law_force + outer_force, "force")
 
     def signals(self) -> dict[str, FloatArray]:
         """Return the readings of the legs' load cells [N]."""
-        return {"leg_forces": self._read}
+        return {"leg_forces": self._last_reading}
 
     def _outer_force(self, errors: FloatArray, law_force: FloatArray) -> FloatArray | float:
         """Return the forces `(n,)` [N] of an outer loop; `errors` are those of (q, q', F)."""

@@ -91,8 +91,12 @@ def shaping_filter(masses: FloatArray, weights: ShapingWeights) -> StateSpace:
         raise InputError("lead", f"must be one or more, got {lead_ratio!r}")
     top, pole = crossover / lead_ratio, crossover * lead_ratio
     # w = k (s + w_i) (s / top + 1) / (s (s / pole + 1)) = k (d + r_0 / s + r_1 / (s + pole))
-    at = 1j * crossover
-    size = abs((at + integral_corner) * (at / top + 1.0) / (at * (at / pole + 1.0)))
+    frequency_point = 1j * crossover
+    size = abs(
+        (frequency_point + integral_corner)
+        * (frequency_point / top + 1.0)
+        / (frequency_point * (frequency_point / pole + 1.0))
+    )
     gain = crossover**2 / size
     d = pole / top
     integral_residue = integral_corner

@@ -181,20 +181,20 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     delay_periods = int(np.ceil(delay_time / sample_time - 1e-9))
     remainder = min(max(delay_periods * sample_time - delay_time, 0.0), sample_time)
 
-    def held(span: float) -> tuple[FloatArray, FloatArray]:
+    def zero_order_hold(span: float) -> tuple[FloatArray, FloatArray]:
         block = np.zeros((s + i, s + i))
         block[:s, :s], block[:s, s:] = system.A * span, system.B * span
         with np.errstate(all="ignore"):
             exponential = as_floats(expm(block), "period")
         return exponential[:s, :s], exponential[:s, s:]
 
-    transition, input_matrix = held(sample_time)
+    transition, input_matrix = zero_order_hold(sample_time)
     if not delay_periods:
         return StateSpace(transition, input_matrix, system.C, system.D, sample_time)
     # In a period the older command acts for step - rest, then the next one for rest.
-    input_now = held(remainder)[1]
-    transition_after = held(remainder)[0]
-    input_before = transition_after @ held(sample_time - remainder)[1]
+    input_now = zero_order_hold(remainder)[1]
+    transition_after = zero_order_hold(remainder)[0]
+    input_before = transition_after @ zero_order_hold(sample_time - remainder)[1]
     size = s + delay_periods * i
     dynamics, inputs = np.zeros((size, size)), np.zeros((size, i))
     dynamics[:s, :s], dynamics[:s, s : s + i] = transition, input_before

@@ -48,20 +48,20 @@ class AppliedForce:
         ]
         self._first = whole_periods + (1 if len(self._spans) == 2 else 0)
         self._period, self._lag = period, drives.lag
-        self._kept: list[FloatArray] = []
+        self._past_commands: list[FloatArray] = []
         self._effort: FloatArray = np.zeros(len(drives.inertia))
 
     def start(self, force: FloatArray) -> None:
         """Start with drives in steady state at `force` `(n,)` [N, N m]."""
         self._effort = np.array(force)
-        self._kept = [self._effort] * (self._first + 1)
+        self._past_commands = [self._effort] * (self._first + 1)
 
     def over_period(self, command: FloatArray) -> FloatArray:
         """Return the mean force over the period that begins with a `command` `(n,)`."""
-        self._kept = [*self._kept[1:], np.array(command)]
+        self._past_commands = [*self._past_commands[1:], np.array(command)]
         mean = np.zeros_like(self._effort)
         for slot, duration in enumerate(self._spans):
-            command_force = self._kept[slot]
+            command_force = self._past_commands[slot]
             if self._lag == 0.0:
                 self._effort = command_force
                 mean += command_force * (duration / self._period)
@@ -195,18 +195,18 @@ class ObserverCascade(Cascade):
         if observer_design.model.period != self.period or len(observer_design.measurement) != n:
             raise InputError("design", f"must be of {n} actuators and a period of {self.period} s")
         self.observer = KalmanObserver(observer_design)
-        self._applied = AppliedForce(drives, self.period)
+        self._applied_force = AppliedForce(drives, self.period)
         self._largest = drives.largest
         self._force_integral = np.zeros(n)
-        self._known = np.zeros(n)
+        self._known_force = np.zeros(n)
         self._fresh = True
 
     def start(self, measurement: Measurement) -> None:
         """Begin at `measurement`, without a step in the force."""
         super().start(measurement)
         self.observer.start(measurement.coordinates, measurement.rates, measurement.forces)
-        self._applied.start(measurement.forces)
-        self._known = measurement.forces
+        self._applied_force.start(measurement.forces)
+        self._known_force = measurement.forces
         self._force_integral = np.zeros_like(self._force_integral)
         if not self.compensation:
             self._force_integral = np.array(measurement.forces)
@@ -218,12 +218,12 @@ class ObserverCascade(Cascade):
             self._fresh = False
         elif not measurement.valid:
             # A silent sensor is bridged by the model: the last reading would pull it back.
-            self.observer.predict(self._known)
+            self.observer.predict(self._known_force)
             measurement = measurement._replace(
                 coordinates=self.observer.position.copy(), rates=self.observer.rate.copy()
             )
         else:
-            self.observer.update(measurement.coordinates, self._known)
+            self.observer.update(measurement.coordinates, self._known_force)
         rate = self.observer.rate if self.estimated_speed else measurement.rates
         command = super().update(step, measurement).values
         error = command - rate
@@ -234,7 +234,7 @@ class ObserverCascade(Cascade):
         integrates = (unlimited - force) * error <= 0.0
         gain = self.period * self.velocity_gain / self.velocity_time
         self._force_integral = self._force_integral + gain * error * integrates
-        self._known = self._applied.over_period(force)
+        self._known_force = self._applied_force.over_period(force)
         return Command(force, "force")
 
     def signals(self) -> dict[str, FloatArray]:

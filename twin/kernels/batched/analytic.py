@@ -37,7 +37,7 @@ class Machines(NamedTuple):
     acceleration: FloatArray
     """`(N, 6)` mean over the last step of the engine; zero after a reset"""
     coordinates: FloatArray
-    """`(N, n)` of what the actuators move, without springs in series"""
+    """`(N, n)` coordinates of the actuators, without springs in series"""
     rates: FloatArray
     """`(N, n)` of the actuators [m/s, rad/s]"""
     measured: FloatArray
@@ -80,13 +80,13 @@ class Balls(NamedTuple):
     """States of the balls of all rows; first axis rows."""
 
     state: FloatArray
-    """`(N, 17)` place on the plate, angular velocity, orientation, flight"""
-    place: FloatArray
+    """`(N, 17)` position on the plate, angular velocity, orientation, flight"""
+    motion: FloatArray
     """`(N, 13)` pose and twist in the base frame"""
     status: Any
     """`(N,)` `BALL_ROLLING`, `BALL_SLIPPING`, `BALL_FLYING` or `BALL_LOST`"""
-    lost: Any
-    """`(N,)` True where the ball has left the plate; it stays where that was"""
+    is_lost: Any
+    """`(N,)` True where the ball has left the plate; it stays at the edge"""
 
 
 DELAY_COLUMN, SUBSTEPS_COLUMN, STEPS_COLUMN, ISSUED_COLUMN = range(4)
@@ -105,7 +105,7 @@ class DriveArrays(NamedTuple):
     """`(N, n, 2)` of the velocity loops: gain, and gain per integral time"""
     resolution: FloatArray
     """`(N, n)` one count of the encoders [m, rad]; 0 for exact ones"""
-    before: FloatArray
+    last_readings: FloatArray
     """`(N, n)` last readings of the encoders"""
     readings: FloatArray
     """`(N, ROW_COUNT, n)` work array for the readings"""
@@ -113,9 +113,9 @@ class DriveArrays(NamedTuple):
     """`(N, COUNTER_COUNT)` whole numbers"""
     queue: FloatArray
     """`(N, capacity, 2, n)` commands and feedforward that have been issued"""
-    first: FloatArray
+    reset_speeds: FloatArray
     """`(N, n)` speeds at the reset"""
-    none: FloatArray
+    zeros: FloatArray
     """`(n,)` zeros"""
 
 
@@ -151,12 +151,12 @@ def drive_one(
     )
     counters[STEPS_COLUMN] += 1
     # One call for both cases: each is compiled anew for a mode that is a constant.
-    active_command, feedforward, active_mode = arrays.first[i], arrays.none, VELOCITY_MODE
+    active_command, feedforward, active_mode = arrays.reset_speeds[i], arrays.zeros, VELOCITY_MODE
     if issue_step >= 0:
         command = arrays.queue[i, (issue_step // ratio) % arrays.queue.shape[1]]
         active_command, feedforward, active_mode = command[0], command[1], mode
     actuate(
-        constants, states, gains, active_command, feedforward, arrays.none, coordinates, rates,
+        constants, states, gains, active_command, feedforward, arrays.zeros, coordinates, rates,
         active_mode, step, substeps, forces,
     )  # fmt: skip
 
@@ -166,7 +166,7 @@ def read_one(arrays: DriveArrays, machines: Machines, i: int, span: float) -> No
     """Fill measured coordinates and rates, and efforts of the motors, of row i after `span` [s]."""
     states, readings = arrays.states[i], arrays.readings[i]
     read_actuators(
-        arrays.constants[i], states, arrays.resolution[i], arrays.before[i], span,
+        arrays.constants[i], states, arrays.resolution[i], arrays.last_readings[i], span,
         machines.coordinates[i], machines.rates[i], readings,
     )  # fmt: skip
     for j in range(states.shape[0]):
@@ -265,14 +265,16 @@ def read_state(machines: Machines, i: int, y: FloatArray) -> None:
 
 
 @device
-def store(machines: Machines, i: int, y: FloatArray, before: FloatArray, step: float) -> None:
-    """Copy the state `y` (m,) to row i; `before` (6,) is the twist one `step` [s] earlier."""
+def store(
+    machines: Machines, i: int, y: FloatArray, previous_twist: FloatArray, step: float
+) -> None:
+    """Copy the state `y` (m,) to row i; `previous_twist` (6,) is that of one `step` [s] earlier."""
     n_spring_states = machines.deflection.shape[1]
     for j in range(7):
         machines.pose[i, j] = y[j]
     for j in range(6):
         machines.twist[i, j] = y[7 + j]
-        machines.acceleration[i, j] = (y[7 + j] - before[j]) / step
+        machines.acceleration[i, j] = (y[7 + j] - previous_twist[j]) / step
     for j in range(n_spring_states):
         machines.deflection[i, j] = y[13 + j]
 
@@ -337,8 +339,8 @@ def start_ball(
     """Put the ball of row i at a start `(4,)` on the plate."""
     pose, twist = machines.pose[i], machines.twist[i]
     put_ball(ball, pose, twist, start, balls.state[i])
-    fill_ball(ball, pose, twist, balls.state[i], balls.place[i])
-    balls.status[i], balls.lost[i] = BALL_ROLLING, False
+    fill_ball(ball, pose, twist, balls.state[i], balls.motion[i])
+    balls.status[i], balls.is_lost[i] = BALL_ROLLING, False
 
 
 @compiled
@@ -382,6 +384,6 @@ def advance_rolling_rows(bundle: Any) -> None:
         store(machines, i, y, previous_twist, step)
         for k in range(BALL_SIZE):
             balls.state[i, k] = y[size + k]
-        balls.status[i], balls.lost[i] = status, status == BALL_LOST
-        fill_ball(ball, machines.pose[i], machines.twist[i], balls.state[i], balls.place[i])
+        balls.status[i], balls.is_lost[i] = status, status == BALL_LOST
+        fill_ball(ball, machines.pose[i], machines.twist[i], balls.state[i], balls.motion[i])
         read_one(arrays, machines, i, ratio * step)

@@ -15,7 +15,7 @@ BAD_STATE_LIMIT = 1e10
 
 
 @device
-def usable(qpos: FloatArray, qvel: FloatArray, warning: Any, i: int) -> bool:
+def is_usable(qpos: FloatArray, qvel: FloatArray, warning: Any, i: int) -> bool:
     """Return whether MuJoCo accepts the state of row i for further steps."""
     for j in range(qpos.shape[1]):
         if not abs(qpos[i, j]) < BAD_STATE_LIMIT:
@@ -53,14 +53,17 @@ def sense(
 
 
 @device
-def rub(cycle: Any, i: int) -> None:
+def apply_friction(cycle: Any, i: int) -> None:
     """Apply the dry friction of row i's sliding feet, held constant over the next step."""
     for k in range(cycle.sliding_joints.shape[0]):
         x, y = cycle.sliding_joints[k, 0], cycle.sliding_joints[k, 1]
         u, v = cycle.qvel[i, x], cycle.qvel[i, y]
         slow = cycle.dry[i, k, 1]
         resistance = cycle.dry[i, k, 0] / sqrt(u * u + v * v + slow * slow)
-        cycle.applied[i, x], cycle.applied[i, y] = -resistance * u, -resistance * v
+        cycle.generalised_forces[i, x], cycle.generalised_forces[i, y] = (
+            -resistance * u,
+            -resistance * v,
+        )
 
 
 @device
@@ -118,7 +121,7 @@ def loop_gap(fields: Any, layout: Any, i: int) -> float:
 
 
 @compiled
-def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) -> int:
+def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped_steps: int) -> int:
     """Mark rows in a bad state as failed, and apply the drives of the others for one engine step.
 
     Args:
@@ -127,7 +130,7 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) ->
         ratio: steps of the engine in the period.
         mode: of the commands, `VELOCITY_MODE` or `FORCE_MODE`.
         step: [s] of the engine.
-        skipped: further steps that the forces will be held over.
+        skipped_steps: further steps that the forces will be held over.
 
     Returns:
         Number of rows that failed in this call.
@@ -136,7 +139,7 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) ->
     for i in range(cycle.failed.shape[0]):
         if cycle.failed[i]:
             continue
-        if not usable(cycle.qpos, cycle.qvel, cycle.warning, i):
+        if not is_usable(cycle.qpos, cycle.qvel, cycle.warning, i):
             cycle.failed[i] = True
             fallen += 1
             continue
@@ -145,21 +148,21 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) ->
             cycle.qpos, cycle.qvel, cycle.joints, cycle.springs, cycle.home, i, coordinates, rates
         )
         drive_one(cycle, i, ratio, mode, step, coordinates, rates, forces)
-        cycle.counters[i, STEPS_COLUMN] += skipped
+        cycle.counters[i, STEPS_COLUMN] += skipped_steps
         for j in range(forces.shape[0]):
             cycle.ctrl[i, j] = forces[j]
-        rub(cycle, i)
+        apply_friction(cycle, i)
     return fallen
 
 
 @compiled
-def keep_twists(failed: Any, fields: Any, layout: Any, before: FloatArray) -> None:
-    """Fill `before` (N, 6) with the twists of all rows that have not failed."""
+def keep_twists(failed: Any, fields: Any, layout: Any, previous_twists: FloatArray) -> None:
+    """Fill `previous_twists` (N, 6) with the twists of all rows that have not failed."""
     for i in range(failed.shape[0]):
         if not failed[i]:
             velocity, angular_velocity = twist_of(fields, layout, i)
             for k in range(3):
-                before[i, k], before[i, 3 + k] = velocity[k], angular_velocity[k]
+                previous_twists[i, k], previous_twists[i, 3 + k] = velocity[k], angular_velocity[k]
 
 
 @compiled
@@ -168,7 +171,7 @@ def after_period(
     machines: Machines,
     fields: Any,
     layout: Any,
-    kept: Any,
+    plant_arrays: Any,
     largest_gap: float,
     span: float,
     step: float,
@@ -183,7 +186,7 @@ def after_period(
         machines: `Machines`, overwritten.
         fields: `Fields` of MuJoCo, positions and velocities of bodies current.
         layout: `Layout`.
-        kept: `PlantArrays`.
+        plant_arrays: `PlantArrays`.
         largest_gap: [m] that a row may have.
         span: [s] of the period.
         step: [s] of the engine.
@@ -192,14 +195,17 @@ def after_period(
         if machines.failed[i]:
             continue
         open_gap = loop_gap(fields, layout, i)
-        if not (usable(fields.qpos, fields.qvel, fields.warning, i) and isfinite(open_gap)):
+        if not (is_usable(fields.qpos, fields.qvel, fields.warning, i) and isfinite(open_gap)):
             machines.failed[i] = True
             continue
         machines.gap[i] = open_gap
         machines.failed[i] = open_gap > largest_gap
         position = fields.qpos if layout.start >= 0 else fields.positions
         first_entry = max(layout.start, 0)
-        quaternion, twist = turn_of(fields, layout, kept.sign, i), twist_of(fields, layout, i)
+        quaternion, twist = (
+            turn_of(fields, layout, plant_arrays.sign, i),
+            twist_of(fields, layout, i),
+        )
         for k in range(4):
             machines.pose[i, 3 + k] = quaternion[k]
         for k in range(3):
@@ -207,7 +213,9 @@ def after_period(
             for part in range(2):
                 column = 3 * part + k
                 value = twist[part][k]
-                machines.acceleration[i, column] = (value - kept.before[i, column]) / step
+                machines.acceleration[i, column] = (
+                    value - plant_arrays.previous_twists[i, column]
+                ) / step
                 machines.twist[i, column] = value
         n_springs = layout.springs.shape[1]
         for k in range(n_springs):
@@ -215,7 +223,7 @@ def after_period(
             machines.deflection[i, n_springs + k] = fields.qvel[i, layout.springs[1, k]]
         coordinates, rates = machines.coordinates[i], machines.rates[i]
         sense(
-            fields.qpos, fields.qvel, layout.joints, layout.springs, kept.home, i,
+            fields.qpos, fields.qvel, layout.joints, layout.springs, plant_arrays.home, i,
             coordinates, rates,
         )  # fmt: skip
         read_one(arrays, machines, i, span)

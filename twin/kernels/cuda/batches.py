@@ -158,7 +158,7 @@ def _memory_barrier(context: Any) -> Any:
 
 @written
 def _opaque_copy(context: Any, number: Any) -> Any:
-    """Return the same whole number; the compiler does not know that it is the same."""
+    """Return the same whole number, in a way that hides the equality from the compiler."""
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         int64 = ir.IntType(64)
@@ -175,7 +175,7 @@ def _numpy_view(memory: Any, start: int, shape: tuple[int, ...], stride: int = 1
     return array[start:][::stride][:size].reshape(shape)
 
 
-def _same(number: int) -> int:
+def _identity(number: int) -> int:
     return number
 
 
@@ -193,7 +193,7 @@ memory_barrier: Any = _nothing if CUDA_SIMULATED else _memory_barrier
 """Function `memory_barrier()`: without it, values that a loop does not change would occupy
 registers, of which there are few."""
 
-opaque_copy: Any = _same if CUDA_SIMULATED else _opaque_copy
+opaque_copy: Any = _identity if CUDA_SIMULATED else _opaque_copy
 """Function `opaque_copy(number)`: addresses that follow from the copy are computed again rather
 than kept in registers over the steps between."""
 
@@ -201,7 +201,7 @@ than kept in registers over the steps between."""
 class Part(NamedTuple):
     """An array of a group within a row."""
 
-    whole: bool
+    is_integer: bool
     """whether it holds integers, which are stored in a separate memory"""
     start: int
     """first entry in its memory"""
@@ -218,7 +218,7 @@ class Rows:
         self._arrays: tuple[list[Any], list[Any]] = [], []
 
     def add(self, arrays: Sequence[Any]) -> Function:
-        """Give arrays `(rows, ...)` places; return the function of a card that views them.
+        """Assign entries to arrays `(rows, ...)`; return the function of a card that views them.
 
         It takes both memories, the row and the number of rows, and returns a tuple of arrays.
         """
@@ -230,12 +230,12 @@ class Rows:
             self._arrays[is_integer].append(array)
         return _viewer(tuple(parts))
 
-    def packed(self) -> tuple[Any, Any]:
+    def pack(self) -> tuple[Any, Any]:
         """Return the memories of the arrays' present values, flat: floats, whole numbers."""
-        return _packed(self._arrays[0], np.float64), _packed(self._arrays[1], np.int64)
+        return _pack(self._arrays[0], np.float64), _pack(self._arrays[1], np.int64)
 
 
-def _packed(arrays: list[Any], kind: type) -> Any:
+def _pack(arrays: list[Any], kind: type) -> Any:
     row_blocks: list[Any] = [
         np.asarray(array, dtype=kind).reshape(len(array), -1) for array in arrays
     ]
@@ -275,39 +275,61 @@ class StateInputs(NamedTuple):
     wrench: FloatArray
 
 
-def _inverse_kinematics(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
-    return inverse_kinematics(legs, given.pose, out)
+def _inverse_kinematics(
+    body: Any, legs: Legs, state_inputs: StateInputs, out: Any, work: Work
+) -> bool:
+    return inverse_kinematics(legs, state_inputs.pose, out)
 
 
-def _jacobian(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
-    jacobian(legs, given.pose, view(out, 0, (legs.rows.shape[0], 6)))
+def _jacobian(body: Any, legs: Legs, state_inputs: StateInputs, out: Any, work: Work) -> bool:
+    jacobian(legs, state_inputs.pose, view(out, 0, (legs.rows.shape[0], 6)))
     return True
 
 
-def _jacobian_derivative(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
-    state = platform_state(given.pose, given.twist)
+def _jacobian_derivative(
+    body: Any, legs: Legs, state_inputs: StateInputs, out: Any, work: Work
+) -> bool:
+    state = platform_state(state_inputs.pose, state_inputs.twist)
     jacobian_derivative(legs, state, view(out, 0, (legs.rows.shape[0], 6)))
     return True
 
 
-def _forward_dynamics(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
-    state = platform_state(given.pose, given.twist)
+def _forward_dynamics(
+    body: Any, legs: Legs, state_inputs: StateInputs, out: Any, work: Work
+) -> bool:
+    state = platform_state(state_inputs.pose, state_inputs.twist)
     return forward_dynamics(
-        body, legs, state, given.deflection, given.inputs, given.wrench, out, work
+        body,
+        legs,
+        state,
+        state_inputs.deflection,
+        state_inputs.inputs,
+        state_inputs.wrench,
+        out,
+        work,
     )
 
 
-def _inverse_dynamics(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
-    state = platform_state(given.pose, given.twist)
+def _inverse_dynamics(
+    body: Any, legs: Legs, state_inputs: StateInputs, out: Any, work: Work
+) -> bool:
+    state = platform_state(state_inputs.pose, state_inputs.twist)
     return inverse_dynamics(
-        body, legs, state, given.deflection, given.inputs, given.wrench, out, work
+        body,
+        legs,
+        state,
+        state_inputs.deflection,
+        state_inputs.inputs,
+        state_inputs.wrench,
+        out,
+        work,
     )
 
 
-def _mass_matrix(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
+def _mass_matrix(body: Any, legs: Legs, state_inputs: StateInputs, out: Any, work: Work) -> bool:
     """Fill the mass matrix of one state; return whether it is regular."""
-    state = platform_state(given.pose, given.twist)
-    singular = assemble(body, legs, state, given.deflection, work)
+    state = platform_state(state_inputs.pose, state_inputs.twist)
+    singular = assemble(body, legs, state, state_inputs.deflection, work)
     for i in range(6):
         for j in range(i + 1):
             out[6 * i + j] = work.mass_matrix[i, j]
@@ -315,13 +337,13 @@ def _mass_matrix(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work
     return singular < 0
 
 
-def _energy(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
-    state = platform_state(given.pose, given.twist)
-    out[0], out[1], out[2] = energy(body, legs, state, given.deflection)
+def _energy(body: Any, legs: Legs, state_inputs: StateInputs, out: Any, work: Work) -> bool:
+    state = platform_state(state_inputs.pose, state_inputs.twist)
+    out[0], out[1], out[2] = energy(body, legs, state, state_inputs.deflection)
     return True
 
 
-class Verb(NamedTuple):
+class BatchFunction(NamedTuple):
     """Description of a batch function for n legs and 2k deflection entries."""
 
     function: Callable[..., bool]
@@ -331,19 +353,19 @@ class Verb(NamedTuple):
     result: Callable[[Sizes], tuple[int, ...]]
     """shape of the result of a state"""
     columns: bool = False
-    """whether the results of all states lie entry by entry, not state by state"""
+    """whether results are stored entry by entry (each for all states) rather than state by state"""
 
 
-BATCH_FUNCTIONS: dict[str, Verb] = {
-    "inverse_kinematics": Verb(_inverse_kinematics, lambda _: 0, lambda s: (s.legs,)),
-    "jacobian": Verb(_jacobian, lambda _: 0, lambda s: (s.legs, 6)),
-    "jacobian_derivative": Verb(_jacobian_derivative, lambda _: 0, lambda s: (s.legs, 6)),
-    "mass_matrix": Verb(_mass_matrix, lambda _: 0, lambda _: (6, 6)),
-    "energy": Verb(_energy, lambda _: 0, lambda _: (3,), columns=True),
-    "forward_dynamics": Verb(
+BATCH_FUNCTIONS: dict[str, BatchFunction] = {
+    "inverse_kinematics": BatchFunction(_inverse_kinematics, lambda _: 0, lambda s: (s.legs,)),
+    "jacobian": BatchFunction(_jacobian, lambda _: 0, lambda s: (s.legs, 6)),
+    "jacobian_derivative": BatchFunction(_jacobian_derivative, lambda _: 0, lambda s: (s.legs, 6)),
+    "mass_matrix": BatchFunction(_mass_matrix, lambda _: 0, lambda _: (6, 6)),
+    "energy": BatchFunction(_energy, lambda _: 0, lambda _: (3,), columns=True),
+    "forward_dynamics": BatchFunction(
         _forward_dynamics, lambda s: s.legs, lambda s: (6 + s.deflection // 2,)
     ),
-    "inverse_dynamics": Verb(_inverse_dynamics, lambda _: 6, lambda s: (s.legs,)),
+    "inverse_dynamics": BatchFunction(_inverse_dynamics, lambda _: 6, lambda s: (s.legs,)),
 }
 """Batch functions by the name that they have in `MachineModel`."""
 
@@ -354,14 +376,14 @@ def translation(kind: type) -> Translation:
     return Translation(kind)
 
 
-def _take(given: FloatArray, k: int, size: int, out: FloatArray) -> None:
+def _read_row(rows: FloatArray, k: int, size: int, out: FloatArray) -> None:
     """Copy entry k of flat rows of `size`, or the only row there is, into `out`."""
-    first_entry = size * k if given.shape[0] > size else 0
+    first_entry = size * k if rows.shape[0] > size else 0
     for j in range(size):
-        out[j] = given[first_entry + j]
+        out[j] = rows[first_entry + j]
 
 
-def _put(values: FloatArray, k: int, size: int, out: FloatArray) -> None:
+def _write_row(values: FloatArray, k: int, size: int, out: FloatArray) -> None:
     """Copy `values` (size,) into row k of the flat rows `out`."""
     for j in range(size):
         out[size * k + j] = values[j]
@@ -375,7 +397,7 @@ def _normalised(pose: FloatArray) -> bool:
     return abs(norm - 1.0) <= UNIT_NORM_TOLERANCE
 
 
-take, put, normalised = on_card(_take), on_card(_put), on_card(_normalised)
+read_row, write_row, normalised = on_card(_read_row), on_card(_write_row), on_card(_normalised)
 
 
 @cache
@@ -393,11 +415,15 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
         BATCH_FUNCTIONS[name].columns,
     )
     solve = translation(kind)(verb.function)
-    inside, entries, size = sizes.deflection, verb.inputs(sizes), 6 + n_constraints
+    deflection_size, entries, size = sizes.deflection, verb.inputs(sizes), 6 + n_constraints
     result = 1
     for length in verb.result(sizes):
         result *= length
-    deflections, inputs, constraints = max(inside, 1), max(entries, 1), max(n_constraints, 1)
+    deflections, inputs, constraints = (
+        max(deflection_size, 1),
+        max(entries, 1),
+        max(n_constraints, 1),
+    )
 
     def kernel(
         body: Any, rows: Any, poses: Any, twists: Any, deflection: Any, given: Any, wrenches: Any,
@@ -405,7 +431,7 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
     ) -> None:  # fmt: skip
         k = cuda.grid(1)
         if k < results.shape[0] // result:
-            at = StateInputs(
+            state_inputs = StateInputs(
                 cuda.local.array(7, float64),
                 cuda.local.array(6, float64),
                 cuda.local.array(deflections, float64),
@@ -422,14 +448,14 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
                 cuda.local.array(size, float64),
             )
             out = cuda.local.array(result, float64)
-            take(poses, k, 7, at.pose)
-            take(twists, k, 6, at.twist)
-            take(deflection, k, inside, at.deflection)
-            take(given, k, entries, at.inputs)
-            take(wrenches, k, 6, at.wrench)
-            is_valid = normalised(at.pose)
+            read_row(poses, k, 7, state_inputs.pose)
+            read_row(twists, k, 6, state_inputs.twist)
+            read_row(deflection, k, deflection_size, state_inputs.deflection)
+            read_row(given, k, entries, state_inputs.inputs)
+            read_row(wrenches, k, 6, state_inputs.wrench)
+            is_valid = normalised(state_inputs.pose)
             is_valid &= solve(
-                view(body, 0, BODY_SHAPE), kind(view(rows, 0, rows_shape)), at, out, work
+                view(body, 0, BODY_SHAPE), kind(view(rows, 0, rows_shape)), state_inputs, out, work
             )
             # One result that is not finite makes the sum of all not finite.
             checksum, states = 0.0, results.shape[0] // result
@@ -474,12 +500,12 @@ def search_kernel(sizes: Sizes) -> Any:
                 cuda.local.array(n, float64),
                 cuda.local.array(n, float64),
             )
-            take(guesses, k, 7, guess)
-            take(coordinates, k, n, target)
+            read_row(guesses, k, 7, guess)
+            read_row(coordinates, k, n, target)
             is_valid = normalised(guess)
-            found = search(kind(view(rows, 0, rows_shape)), target, guess, pose, memory)
-            put(pose, k, 7, poses)
-            if not (is_valid and found[0]):
+            solution = search(kind(view(rows, 0, rows_shape)), target, guess, pose, memory)
+            write_row(pose, k, 7, poses)
+            if not (is_valid and solution[0]):
                 cuda.atomic.min(first, 0, k)
 
     kernel.__name__ = f"forward_kinematics_{kind.__name__}"
@@ -502,7 +528,7 @@ def step_function(sizes: Sizes) -> Function:
     load_start = 6 * size
     translate = translation(sizes.kind)
     slope_of, shift_stage = translate(derivative), translate(shift)
-    combined, normal = translate(combine), translate(normalise)
+    combine_stages, normalise_state = translate(combine), translate(normalise)
 
     def advance(body: FloatArray, legs: Legs, memory: FloatArray, step: float, work: Work) -> bool:
         y, trial = view(memory, 0, (size,)), view(memory, size, (size,))
@@ -520,11 +546,11 @@ def step_function(sizes: Sizes) -> Function:
             regular &= slope_of(
                 body, legs, trial, load, 0.0, view(memory, current_stage, (size,)), work
             )
-        regular &= combined(y, step, view(memory, 2 * size, (4, size)), trial)
+        regular &= combine_stages(y, step, view(memory, 2 * size, (4, size)), trial)
         if regular:
             for j in range(size):
                 y[j] = trial[j]
-            normal(legs, y)
+            normalise_state(legs, y)
         return regular
 
     return on_card(advance)
@@ -540,8 +566,8 @@ def steps_kernel(sizes: Sizes) -> Any:
     a state whose step fails.
     """
     kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
-    inside, constraints = sizes.deflection, max(sizes.constraints, 1)
-    system, entries, loaded = 6 + sizes.constraints, memory_size(sizes), 6 * sizes.state
+    deflection_size, constraints = sizes.deflection, max(sizes.constraints, 1)
+    system, entries, load_start = 6 + sizes.constraints, memory_size(sizes), 6 * sizes.state
     advance = step_function(sizes)
 
     def kernel(
@@ -562,20 +588,20 @@ def steps_kernel(sizes: Sizes) -> Any:
             )
             for j in range(entries):
                 memory[j] = 0.0
-            take(poses, k, 7, memory)
-            take(twists, k, 6, view(memory, 7, (6,)))
-            take(deflections, k, inside, view(memory, 13, (inside,)))
-            take(forces, k, n, view(memory, loaded, (n,)))
-            take(wrenches, k, 6, view(memory, loaded + 2 * n, (6,)))
+            read_row(poses, k, 7, memory)
+            read_row(twists, k, 6, view(memory, 7, (6,)))
+            read_row(deflections, k, deflection_size, view(memory, 13, (deflection_size,)))
+            read_row(forces, k, n, view(memory, load_start, (n,)))
+            read_row(wrenches, k, 6, view(memory, load_start + 2 * n, (6,)))
             is_valid, steps_done = normalised(memory), 0
             while is_valid and steps_done < count:
                 is_valid &= advance(
                     view(body, 0, BODY_SHAPE), kind(view(rows, 0, rows_shape)), memory, step, work
                 )
                 steps_done += 1
-            put(view(memory, 0, (7,)), k, 7, new_poses)
-            put(view(memory, 7, (6,)), k, 6, new_twists)
-            put(view(memory, 13, (inside,)), k, inside, new_deflections)
+            write_row(view(memory, 0, (7,)), k, 7, new_poses)
+            write_row(view(memory, 7, (6,)), k, 6, new_twists)
+            write_row(view(memory, 13, (deflection_size,)), k, deflection_size, new_deflections)
             if not is_valid:
                 cuda.atomic.min(first, 0, k)
 
@@ -584,13 +610,12 @@ def steps_kernel(sizes: Sizes) -> Any:
 
 
 class Period(NamedTuple):
-    """A control period, in steps of the engine."""
+    """A control period: number and size of the engine's steps, and the mode of its command."""
 
-    ratio: int
-    """steps of the engine"""
+    engine_steps: int
     mode: int
     """mode of the commands, `VELOCITY_MODE` or `FORCE_MODE`"""
-    step: float
+    timestep: float
     """step of the engine [s]"""
 
 
@@ -609,37 +634,40 @@ class Thread(NamedTuple):
 
     memory: FloatArray
     """`(memory_size,)` state, trial state, four rates and loads"""
-    before: FloatArray
+    last_twist: FloatArray
     """`(6,)` twist one step earlier"""
     work: Work
 
 
-def _viewed(views: Function) -> Function:
+def _row_view(view_function: Function) -> Function:
     """Return the function that views a row and computes its addresses anew at each call."""
 
-    def of(row: Row) -> Any:
-        return views(row.floats, row.numbers, opaque_copy(row.number), row.rows)
+    def view_row(row: Row) -> Any:
+        return view_function(row.floats, row.numbers, opaque_copy(row.number), row.rows)
 
-    return on_card(of)
+    return on_card(view_row)
 
 
-def period_function(sizes: Sizes, period: Period, see: Function, drives: Function) -> Function:
+def period_function(
+    sizes: Sizes, period: Period, view_machines: Function, view_drives: Function
+) -> Function:
     """Return the function that advances one machine by a control period.
 
-    It does what `advance_rows` does for a row, without shaking of the base or wrenches.
+    It does what `batched.analytic.advance_rows` does for a row, except that the base is not shaken
+    and no wrench acts.
 
     Args:
-        sizes: of the machine.
-        period: in steps of the engine.
-        see: views the `Machines` of a row.
-        drives: views the `DriveArrays` of a row, without the last, a feedforward of zero.
+        sizes: numbers of legs and states of the machine.
+        period: steps of the engine and mode of the commands.
+        view_machines: views the `Machines` of a row.
+        view_drives: views all `DriveArrays` of a row but the last, the feedforward, which is zero.
     """
-    translate, (ratio, mode, step) = translation(sizes.kind), period
+    translate, (engine_steps, mode, step) = translation(sizes.kind), period
     n, size, internal_size = sizes.legs, sizes.state, sizes.deflection
     entries, load_start = memory_size(sizes), 6 * sizes.state
     advance, start_command, drive = step_function(sizes), translate(issue), translate(drive_one)
     measure, keep_state, read_sensors = translate(actuated), translate(store), translate(read_one)
-    machines_of, drives_of = _viewed(see), _viewed(drives)
+    machines_of, drives_of = _row_view(view_machines), _row_view(view_drives)
 
     def gather(machines: Machines, memory: FloatArray) -> None:
         for j in range(entries):
@@ -663,7 +691,7 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
             start_command(drive_arrays[6][0], drive_arrays[7][0], command[0], no_feedforward),
             0,
         )
-        while is_valid and substep < ratio:
+        while is_valid and substep < engine_steps:
             arrays = DriveArrays(*(drives_of(row) + (no_feedforward,)))  # noqa: RUF005 (numba)
             machines = Machines(*machines_of(row))
             coordinates, rates, forces = (
@@ -671,7 +699,7 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
                 machines.rates[0],
                 machines.forces[0],
             )
-            drive(arrays, 0, ratio, mode, step, coordinates, rates, forces)
+            drive(arrays, 0, engine_steps, mode, step, coordinates, rates, forces)
             for j in range(n):
                 memory[load_start + j] = forces[j]
             for j in range(6):
@@ -686,6 +714,6 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
             machine_rows.failed[0] = True
         keep_state(machine_rows, 0, y, previous_twist, step)
         arrays = DriveArrays(*(drives_of(row) + (no_feedforward,)))  # noqa: RUF005 (numba)
-        read_sensors(arrays, machine_rows, 0, ratio * step)
+        read_sensors(arrays, machine_rows, 0, engine_steps * step)
 
     return on_card(move)

@@ -42,7 +42,7 @@ class Resources(NamedTuple):
 
     registers: int
     """registers of 32 bits, at most 255"""
-    spilled: int
+    spilled_bytes: int
     """bytes spilled to memory because registers are missing"""
     local: int
     """bytes of the thread's own memory"""
@@ -83,7 +83,7 @@ def to_ptx(kernel: Any, arguments: tuple[Any, ...], capability: Capability) -> s
         MissingDependencyError: the extra `cuda` is not installed.
     """
     optional("numba_cuda")
-    with _pretended(capability):
+    with _as_if_installed(capability):
         ptx, _ = cuda.compile(
             kernel.py_func, numba_types.void(*arguments), cc=capability, device=False, abi="numba",
             output="ptx",
@@ -92,7 +92,7 @@ def to_ptx(kernel: Any, arguments: tuple[Any, ...], capability: Capability) -> s
 
 
 @contextmanager
-def _pretended(capability: Capability) -> Iterator[None]:
+def _as_if_installed(capability: Capability) -> Iterator[None]:
     """Make numba compile for this compute capability, as if such a GPU were present."""
     dispatcher: Any = import_module("numba.cuda.dispatcher")
     real_getter = dispatcher.get_current_device
@@ -119,8 +119,10 @@ def resources(ptx: str, capability: Capability) -> Resources:
     def numbers(pattern: str) -> list[int]:
         return [int(match) for match in re.findall(pattern, report)]
 
-    spilled = sum(numbers(r"(\d+) bytes spill"))
-    return Resources(max(numbers(r"Used (\d+) reg")), spilled, max(numbers(r"(\d+) bytes stack")))
+    spilled_bytes = sum(numbers(r"(\d+) bytes spill"))
+    return Resources(
+        max(numbers(r"Used (\d+) reg")), spilled_bytes, max(numbers(r"(\d+) bytes stack"))
+    )
 
 
 @cache

@@ -81,7 +81,7 @@ class Tables(NamedTuple):
 
     body: Any
     legs: Any
-    shared: Any
+    scales: Any
     """`Scales`, then the scale of actions, of observations, and the weights of the reward"""
     pool: Any
     """rows of the motions' starts: floats"""
@@ -106,7 +106,7 @@ class States(NamedTuple):
     terminated: Any
     """`(N,)` whether the episode has terminated"""
     truncated: Any
-    over: Any
+    needs_reset: Any
     """`(N,)` whether the next call begins an episode"""
     motion: Any
     """`(N,)` index of the motion in the pool"""
@@ -120,14 +120,14 @@ def act_function(layout: Layout) -> Function:
     speeds = translation(layout.sizes.kind)(velocity_command)
 
     def act(tables: Tables, m: int, steps: Any, action: Any, measured: Any, command: Any) -> None:
-        scale = view(tables.shared, 7 * n, (a,))
+        scale = view(tables.scales, 7 * n, (a,))
         if velocities:
             law = ActionLaw(scale, scale, gain, period, residual)
             reference = view(tables.coordinates, m * motion_length * n, (1, motion_length, n))
             speeds(action, steps, law, reference, measured, command)
         else:
             for j in range(n):
-                holding_force = tables.shared[6 * n + j] if residual else 0.0
+                holding_force = tables.scales[6 * n + j] if residual else 0.0
                 command[0, j] = scale[j] * action[0, j] + holding_force
 
     return on_card(act)
@@ -136,7 +136,7 @@ def act_function(layout: Layout) -> Function:
 def judge_function(layout: Layout) -> Function:
     """Return the function that fills observation, terms, reward and reason of a machine."""
     n, o, t, length = layout.sizes.legs, layout.observations, layout.terms, layout.length
-    limits, at = layout.limits, 7 * layout.sizes.legs + layout.actions
+    limits, observation_scale = layout.limits, 7 * layout.sizes.legs + layout.actions
     judge_row = translation(layout.sizes.kind)(evaluate_row)
 
     def judge(
@@ -149,15 +149,16 @@ def judge_function(layout: Layout) -> Function:
         observation: Any,
     ) -> None:
         m, index[0] = index[0], 0
-        shared = tables.shared
+        constants = tables.scales
         scales = (
-            view(shared, 0, (n,)), view(shared, n, (n,)), view(shared, 2 * n, (n,)),
-            view(shared, 3 * n, (n,)), view(shared, 4 * n, (n,)), view(shared, 5 * n, (n,)),
-            view(shared, 6 * n, (n,)),
+            view(constants, 0, (n,)), view(constants, n, (n,)),
+            view(constants, 2 * n, (n,)), view(constants, 3 * n, (n,)),
+            view(constants, 4 * n, (n,)), view(constants, 5 * n, (n,)),
+            view(constants, 6 * n, (n,)),
         )  # fmt: skip
         results = (
-            observation, view(shared, at, (o,)), outputs[2], view(shared, at + o, (t,)),
-            outputs[3], outputs[4],
+            observation, view(constants, observation_scale, (o,)), outputs[2],
+            view(constants, observation_scale + o, (t,)), outputs[3], outputs[4],
         )  # fmt: skip
         reference = (
             view(tables.pose, m * length * 7, (1, length, 7)),
@@ -177,7 +178,7 @@ def begin_function(layout: Layout) -> Function:
     (floats, n_integers), o, motions = layout.entries, layout.observations, layout.motions
 
     def begin(tables: Tables, states: States, i: int, m: int) -> None:
-        size = states.over.shape[0]
+        size = states.needs_reset.shape[0]
         for e in range(floats):
             states.floats[e * size + i] = tables.pool[e * motions + m]
         for e in range(n_integers):
@@ -186,7 +187,7 @@ def begin_function(layout: Layout) -> Function:
             states.observation[o * i + j] = tables.first[o * m + j]
         states.motion[i] = m
         states.reward[i] = 0.0
-        states.over[i] = states.terminated[i] = states.truncated[i] = False
+        states.needs_reset[i] = states.terminated[i] = states.truncated[i] = False
 
     return on_card(begin)
 
@@ -210,8 +211,8 @@ def tracking_kernel(layout: Layout) -> Any:
 
     def kernel(tables: Tables, states: States, actions: Any) -> None:
         i = cuda.grid(1)
-        size = states.over.shape[0]
-        if i < size and states.over[i]:
+        size = states.needs_reset.shape[0]
+        if i < size and states.needs_reset[i]:
             begin_episode(tables, states, i, (states.motion[i] + 1) % motions)
         elif i < size:
             row, m = Row(states.floats, states.numbers, i, size), states.motion[i]
@@ -248,6 +249,6 @@ def tracking_kernel(layout: Layout) -> Any:
             states.reward[i] = outputs[3][0]
             states.terminated[i] = outputs[4][0] != 0
             states.truncated[i] = history[0][0] >= last_period
-            states.over[i] = outputs[4][0] != 0 or history[0][0] >= last_period
+            states.needs_reset[i] = outputs[4][0] != 0 or history[0][0] >= last_period
 
     return cuda.jit(kernel)

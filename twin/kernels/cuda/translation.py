@@ -40,18 +40,18 @@ class Translation:
     def __init__(self, kind: type) -> None:
         """Translate for constants of the legs of type `kind`."""
         self._kind = kind
-        self._known: dict[Function, Function] = {bring_pivot_up: on_card(selected_pivot_up)}
+        self._translated: dict[Function, Function] = {bring_pivot_up: on_card(selected_pivot_up)}
 
     def __call__(self, function: Function) -> Function:
         """Return the function of the card that computes what `function` does."""
         python_function = getattr(function, "py_func", function)
-        if python_function not in self._known:
-            self._known[python_function] = on_card(self._rebuilt(python_function))
-        return self._known[python_function]
+        if python_function not in self._translated:
+            self._translated[python_function] = on_card(self._rebuilt(python_function))
+        return self._translated[python_function]
 
     def _rebuilt(self, function: Any) -> Function:
         """Return a function of Python with translated functions in place of those it uses."""
-        names, attributes = _used(function.__code__)
+        names, attributes = _used_names(function.__code__)
         scope = dict(function.__globals__)
         for name in names & scope.keys():
             scope[name] = self._value(scope[name], attributes)
@@ -73,12 +73,12 @@ class Translation:
         if hasattr(value, "py_func"):
             return self(value)
         if isinstance(value, FunctionType) and value in IMPLEMENTATION_CHOOSERS:
-            return self(self._chosen(value))
+            return self(self._implementation(value))
         if isinstance(value, FunctionType) and value in TYPED_REPLACEMENTS:
             return self(value)
         return value
 
-    def _chosen(self, stub: Function) -> Function:
+    def _implementation(self, stub: Function) -> Function:
         """Return the implementation of a function without a body for the kind of legs."""
         choose: Any = IMPLEMENTATION_CHOOSERS[stub]
         placeholder_arguments = [None] * (choose.__code__.co_argcount - 1)
@@ -96,7 +96,7 @@ def on_card(function: Function) -> Function:
     return translated
 
 
-def _used(code: CodeType) -> tuple[set[str], set[str]]:
+def _used_names(code: CodeType) -> tuple[set[str], set[str]]:
     """Return the global names and the attributes that a function uses, those inside it too."""
     names, attributes = set(), set()
     for instruction in dis.get_instructions(code):
@@ -106,7 +106,7 @@ def _used(code: CodeType) -> tuple[set[str], set[str]]:
             attributes.add(instruction.argval)
     for code_constant in code.co_consts:
         if isinstance(code_constant, CodeType):
-            nested_names = _used(code_constant)
+            nested_names = _used_names(code_constant)
             names |= nested_names[0]
             attributes |= nested_names[1]
     return names, attributes

@@ -73,19 +73,19 @@ from twin.kernels.plant.columns import (
 
 
 @device
-def end_stop(drive: FloatArray, at: float, rate: float) -> float:
-    """Return the force of an end stop on a leg `at` its coordinate; it pushes and never pulls."""
-    if at < drive[LOWER_STOP]:
-        depth = drive[LOWER_STOP] - at
+def end_stop(drive: FloatArray, coordinate: float, rate: float) -> float:
+    """Return the force of an end stop on a leg at a coordinate; it pushes and never pulls."""
+    if coordinate < drive[LOWER_STOP]:
+        depth = drive[LOWER_STOP] - coordinate
         return max(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
-    if at > drive[UPPER_STOP]:
-        depth = drive[UPPER_STOP] - at
+    if coordinate > drive[UPPER_STOP]:
+        depth = drive[UPPER_STOP] - coordinate
         return min(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
     return 0.0
 
 
 @device
-def between(value: float, low: float, high: float) -> float:
+def limited(value: float, low: float, high: float) -> float:
     """Return `value` limited to `low` and `high`."""
     return min(max(value, low), high)
 
@@ -108,14 +108,14 @@ def follow_position(
     if mode == POSITION_MODE:
         state[TARGET] = command
     else:
-        state[TARGET] += step * between(command, -drive[FASTEST], drive[FASTEST])
-    state[TARGET] = between(state[TARGET], drive[LOWER], drive[UPPER])
+        state[TARGET] += step * limited(command, -drive[FASTEST], drive[FASTEST])
+    state[TARGET] = limited(state[TARGET], drive[LOWER], drive[UPPER])
     update_due = state[CLOCK] <= 0.0
     state[CLOCK] = drive[UPDATE] - 1.0 if update_due else state[CLOCK] - 1.0
     if drive[POSITIONING] == STEPPER_DRIVE:
         if update_due:
             rate = (state[TARGET] - state[FIELD]) / (drive[UPDATE] * step)
-            state[FIELD_RATE] = between(rate, -drive[FASTEST], drive[FASTEST])
+            state[FIELD_RATE] = limited(rate, -drive[FASTEST], drive[FASTEST])
         state[FIELD] += step * state[FIELD_RATE]
     elif update_due:
         state[FIELD] = rounded(state[TARGET], drive[DIGIT])
@@ -130,8 +130,10 @@ def follow_position(
 
 
 @device
-def draw(drive: FloatArray, state: FloatArray, at: float, speed: float, left: float) -> float:
-    """Return the effort of a motor `at` a coordinate, `left` [s] before the end of the step.
+def draw(
+    drive: FloatArray, state: FloatArray, coordinate: float, speed: float, remaining_time: float
+) -> float:
+    """Return the effort of a motor at a coordinate, `remaining_time` [s] before a step's end.
 
     A servo gives its stall effort in proportion to the error beyond its dead band; what its speed
     takes away is viscous. A stepper gives the sine of its lag behind the field, with a period of
@@ -142,11 +144,11 @@ def draw(drive: FloatArray, state: FloatArray, at: float, speed: float, left: fl
         peak_effort = min(peak_effort, drive[CONTINUOUS])
     if drive[POSITIONING] == STEPPER_DRIVE:
         pull_out = peak_effort * max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])
-        field = rounded(state[FIELD] - left * state[FIELD_RATE], drive[DIGIT])
-        effort = pull_out * sin(0.5 * pi * (field - at) / drive[SPAN])
+        field = rounded(state[FIELD] - remaining_time * state[FIELD_RATE], drive[DIGIT])
+        effort = pull_out * sin(0.5 * pi * (field - coordinate) / drive[SPAN])
         effort += drive[FIELD_DAMPING] * (state[FIELD_RATE] - speed)
-        return between(effort, -pull_out, pull_out)
-    field_lead = state[FIELD] - at
+        return limited(effort, -pull_out, pull_out)
+    field_lead = state[FIELD] - coordinate
     excess_lead = max(0.0, abs(field_lead) - drive[DEAD])
     fraction = min(1.0, excess_lead / drive[SPAN])
     return peak_effort * fraction if field_lead > 0.0 else -peak_effort * fraction
@@ -154,14 +156,14 @@ def draw(drive: FloatArray, state: FloatArray, at: float, speed: float, left: fl
 
 @device
 def converted(value: float, full: float, digit: float) -> float:
-    """Return `value` as output by a converter of range `full` and step `digit`; 0: exact.
+    """Return `value` as a converter of range `full` outputs it in steps of `digit`; 0: exact.
 
     The codes of a converter end one below its full range: -2048 to 2047 with 12 bits.
     """
     if digit == 0.0:
         return value
     top = full / digit
-    return digit * round(between(value / digit, -top, top - 1.0))
+    return digit * round(limited(value / digit, -top, top - 1.0))
 
 
 @device
@@ -186,7 +188,7 @@ def gated(command: float, at_lower: bool, at_upper: bool) -> float:
 def contact(
     gap: float, closing: float, half_backlash: float, stiffness: float, damping: float
 ) -> float:
-    """Return the force of the transmission for the motor ahead by `gap`, `closing` at a rate."""
+    """Return the transmission's force where the motor is ahead by `gap`, growing at `closing`."""
     if half_backlash == 0.0:
         return stiffness * gap + damping * closing
     if gap > half_backlash:
@@ -209,10 +211,10 @@ def motor_command(
 ) -> float:
     """Return the effort of a motor; the velocity loop's integral stops at the limits.
 
-    The loop of a motor with inertia knows speed and integral in the middle of the step, so that it
-    acts as one in continuous time does.
+    The loop of a motor with inertia takes speed and integral at the middle of the step, so that it
+    acts like a loop in continuous time.
     """
-    at, speed = state[POSITION], state[SPEED]
+    position, speed = state[POSITION], state[SPEED]
     peak_effort, limit = drive[PEAK], 0.0
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
         peak_effort = min(peak_effort, drive[CONTINUOUS])
@@ -220,27 +222,27 @@ def motor_command(
         if abs(command) >= drive[FASTEST]:
             limit = AT_SPEED
         setpoint = converted(command, drive[FASTEST], drive[SPEED_DIGIT])
-        setpoint = between(setpoint, -drive[FASTEST], drive[FASTEST])
-        setpoint = gated(setpoint, at <= drive[LOWER], at >= drive[UPPER])
+        setpoint = limited(setpoint, -drive[FASTEST], drive[FASTEST])
+        setpoint = gated(setpoint, position <= drive[LOWER], position >= drive[UPPER])
         error = setpoint - speed - 0.5 * state[SPEED_CHANGE]
         feedforward_effort = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
         if drive[INERTIA] > 0.0:
             gain += 0.5 * step * rate_gain
         unlimited = gain * error + state[INTEGRAL] + feedforward_effort
-        effort = between(unlimited, -peak_effort, peak_effort)
+        effort = limited(unlimited, -peak_effort, peak_effort)
         if effort == unlimited or (unlimited - effort) * error < 0.0:
             state[INTEGRAL] += rate_gain * error * step
     else:
         unlimited = command
         effort = converted(command, drive[PEAK], drive[EFFORT_DIGIT])
         # At a limit switch no more outwards than what brings the motor to rest.
-        if at <= drive[LOWER]:
+        if position <= drive[LOWER]:
             effort = max(effort, -gain * speed)
-        if at >= drive[UPPER]:
+        if position >= drive[UPPER]:
             effort = min(effort, -gain * speed)
         if abs(speed) > drive[FASTEST] and effort * speed > 0.0:
             effort, limit = 0.0, AT_SPEED
-        effort = between(effort, -peak_effort, peak_effort)
+        effort = limited(effort, -peak_effort, peak_effort)
         state[INTEGRAL] = effort
     state[LIMITED] = AT_EFFORT if abs(unlimited) > peak_effort else limit
     return effort
@@ -250,7 +252,7 @@ def motor_command(
 def brake(drive: FloatArray, state: FloatArray, command: float) -> None:
     """Move a brake for one step; once fully closed it holds until it is fully open."""
     engagement_step = drive[ENGAGING] if command > 0.0 else -drive[RELEASING]
-    state[CLOSING] = between(state[CLOSING] + engagement_step, 0.0, 1.0)
+    state[CLOSING] = limited(state[CLOSING] + engagement_step, 0.0, 1.0)
     if state[CLOSING] == 1.0:
         state[HOLDING] = 1.0
     elif state[CLOSING] == 0.0:
@@ -259,9 +261,10 @@ def brake(drive: FloatArray, state: FloatArray, command: float) -> None:
 
 @device
 def rubbed(speed: float, acceleration: float, deceleration: float, time: float) -> float:
-    """Return a speed after `time` [s] under an acceleration and what dry friction takes at most.
+    """Return a speed after `time` [s] under an acceleration, braked by dry friction.
 
-    A motor that stops within the time stays, or turns back from that moment on.
+    Friction decelerates by `deceleration` at most. A motor that stops within the time stays, or
+    turns back from that moment on.
     """
     if speed != 0.0:
         slowing = acceleration + (-deceleration if speed > 0.0 else deceleration)
@@ -290,18 +293,18 @@ def transmit(
     """
     substep, inertia, is_positioning = step / parts, drive[INERTIA], drive[POSITIONING] > 0.0
     brake_effort = drive[BRAKE] * state[HOLDING]
-    at, speed, force_sum = state[POSITION], state[SPEED], 0.0
+    position, speed, force_sum = state[POSITION], state[SPEED], 0.0
     for substep_index in range(parts):
         leg = coordinate + rate * (substep_index + 0.5) * substep
         force = contact(
-            at + 0.5 * substep * speed - leg,
+            position + 0.5 * substep * speed - leg,
             speed - rate,
             drive[HALF_BACKLASH],
             drive[STIFFNESS],
             drive[DAMPING],
         )
         if is_positioning:
-            effort = draw(drive, state, at, speed, step - (substep_index + 0.5) * substep)
+            effort = draw(drive, state, position, speed, step - (substep_index + 0.5) * substep)
         dry_friction = drive[FRICTION] + brake_effort
         if drive[BREAKAWAY] > drive[FRICTION]:
             part_speed = speed / drive[STRIBECK]
@@ -309,11 +312,11 @@ def transmit(
         acceleration = (effort - force) / inertia
         new_speed = rubbed(speed, acceleration, dry_friction / inertia, substep)
         new_speed /= 1.0 + substep * drive[VISCOUS] / inertia
-        at += substep * 0.5 * (speed + new_speed)
+        position += substep * 0.5 * (speed + new_speed)
         speed = new_speed
         force_sum += force
     state[SPEED_CHANGE] = speed - state[SPEED]
-    state[POSITION], state[SPEED] = at, speed
+    state[POSITION], state[SPEED] = position, speed
     if is_positioning:
         state[EFFORT] = effort
     return force_sum / parts

@@ -35,7 +35,7 @@ position of one index pulse, counts over one turn."""
 
 
 @device
-def counted(scales: FloatArray, i: int, coordinate: float) -> float:
+def position_of(scales: FloatArray, i: int, coordinate: float) -> float:
     """Return the position of actuator i at its coordinate."""
     return floor((coordinate - scales[i, SCALE_ORIGIN]) / scales[i, SCALE_RESOLUTION])
 
@@ -57,14 +57,16 @@ def zeroed(old: float, new: float, index: float, turn: float, last: float) -> fl
 def power_up(scales: FloatArray, states: FloatArray, coordinates: FloatArray) -> None:
     """Set all counters to zero at coordinates `(n,)`."""
     for i in range(len(coordinates)):
-        states[i, COUNTER_POSITION] = states[i, COUNTER_ZERO] = counted(scales, i, coordinates[i])
+        states[i, COUNTER_POSITION] = states[i, COUNTER_ZERO] = position_of(
+            scales, i, coordinates[i]
+        )
 
 
 @compiled
 def count(scales: FloatArray, states: FloatArray, coordinates: FloatArray) -> None:
     """Update the counters to new coordinates `(n,)`, including index pulses in between."""
     for i in range(len(coordinates)):
-        old_count, new_count = states[i, COUNTER_POSITION], counted(scales, i, coordinates[i])
+        old_count, new_count = states[i, COUNTER_POSITION], position_of(scales, i, coordinates[i])
         states[i, COUNTER_ZERO] = zeroed(
             old_count,
             new_count,

@@ -25,7 +25,7 @@ BIAS, NOISE, INSTABILITY, FORGETTING, RANGE = 6, 7, 8, 9, 10
 
 COLUMN_COUNT = 11
 
-FREQUENCY, DAMPING, PERIOD, GRAVITY, PLACE, AXES = 0, 1, 2, 3, 4, 7
+FREQUENCY, DAMPING, PERIOD, GRAVITY, POSITION, AXES = 0, 1, 2, 3, 4, 7
 """Entries of the settings `(SETTING_COUNT,)`: natural frequency [rad/s] and damping ratio of the
 filter, output period [s], gravity [m/s2], position and axes of the mounting."""
 
@@ -44,11 +44,11 @@ EARLY_FRACTION = 1e-6
 
 
 @device
-def mounted(settings: FloatArray, pose: FloatArray, at: int) -> tuple[Matrix, Vector]:
+def mounted(settings: FloatArray, pose: FloatArray, entry: int) -> tuple[Matrix, Vector]:
     """Return the platform's rotation and the sensor's place from the reference point, base axes."""
-    platform_rotation = rotation(pose[at], pose[at + 1], pose[at + 2], pose[at + 3])
+    platform_rotation = rotation(pose[entry], pose[entry + 1], pose[entry + 2], pose[entry + 3])
     return platform_rotation, rotate(
-        platform_rotation, (settings[PLACE], settings[PLACE + 1], settings[PLACE + 2])
+        platform_rotation, (settings[POSITION], settings[POSITION + 1], settings[POSITION + 2])
     )
 
 
@@ -143,15 +143,15 @@ def fill_sampled_mean(
     twist: FloatArray,
     acceleration: FloatArray,
     truth: FloatArray,
-    now: FloatArray,
+    present: FloatArray,
 ) -> None:
     """Write the mean of both ends of a step to `truth` (6,), accelerations given."""
-    fill_instant(settings, pose, twist, acceleration, now)
+    fill_instant(settings, pose, twist, acceleration, present)
     for i in range(6):
         # Without a filter there is nothing to average for: the reading is that of the instant.
-        mean = 0.5 * (states[TRUTH + i] + now[i])
-        truth[i] = mean if settings[FREQUENCY] > 0.0 else now[i]
-        states[TRUTH + i] = now[i]
+        mean = 0.5 * (states[TRUTH + i] + present[i])
+        truth[i] = mean if settings[FREQUENCY] > 0.0 else present[i]
+        states[TRUTH + i] = present[i]
 
 
 @device
@@ -336,7 +336,7 @@ def advance_many(
     settings: FloatArray,
     states: FloatArray,
     motion: MotionSamples,
-    given: bool,
+    has_accelerations: bool,
     draws: FloatArray,
     readings: FloatArray,
     fresh: FloatArray,
@@ -348,7 +348,7 @@ def advance_many(
         settings: `(SETTING_COUNT,)`.
         states: `(STATE_COUNT,)` after the first row; overwritten.
         motion: `MotionSamples`.
-        given: whether accelerations are given, rather than differences of the twist.
+        has_accelerations: whether accelerations are given, rather than differences of the twist.
         draws: `(k - 1, DRAW_COUNT)` normal numbers.
         readings: `(k, 6)` to be filled from row 1 on.
         fresh: `(k,)` 1 where the row has a new reading, filled from row 1 on.
@@ -360,19 +360,19 @@ def advance_many(
     true_motion, reading = np.empty(6), np.empty(6)
     for k in range(1, len(time)):
         interval = time[k] - time[k - 1]
-        if given:
+        if has_accelerations:
             fill_sampled_mean(
                 settings, states, pose[k], twist[k], acceleration[k], true_motion, reading
             )
             filtered(model, settings, states, true_motion, interval, draws[k - 1])
-            ready = clocked(model, settings, states, interval)
+            reading_state = clocked(model, settings, states, interval)
         else:
-            ready = advance(
+            reading_state = advance(
                 model, settings, states, pose[k], twist[k], interval, true_motion, draws[k - 1]
             )
-        if ready < 0:
+        if reading_state < 0:
             return k
-        fresh[k] = ready
+        fresh[k] = reading_state
         for i in range(6):
             readings[k, i] = states[READING + i]
     return -1

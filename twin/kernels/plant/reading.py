@@ -17,7 +17,7 @@ def read_actuators(
     drives: FloatArray,
     states: FloatArray,
     resolution: FloatArray,
-    before: FloatArray,
+    last_coordinates: FloatArray,
     span: float,
     coordinates: FloatArray,
     rates: FloatArray,
@@ -31,7 +31,7 @@ def read_actuators(
             are, and are put there.
         resolution: `(n,)` one count in the actuator's coordinate; 0 for an exact sensor. Position
             drives have no exact one: they report the commanded position, at rest.
-        before: `(n,)` the last reading of the encoders, overwritten by this one.
+        last_coordinates: `(n,)` the last reading of the encoders, overwritten by this one.
         span: [s] since then; 0 for none: rates of encoders are then zero.
         coordinates: `(n,)` of the legs.
         rates: `(n,)` of the actuators.
@@ -40,13 +40,13 @@ def read_actuators(
     for i in range(drives.shape[0]):
         if drives[i, INERTIA] == 0.0:
             states[i, POSITION], states[i, SPEED] = coordinates[i], rates[i]
-        at, speed = states[i, POSITION], states[i, SPEED]
+        coordinate, speed = states[i, POSITION], states[i, SPEED]
         if resolution[i] > 0.0:
-            at = resolution[i] * round(at / resolution[i])
-            speed = (at - before[i]) / span if span > 0.0 else 0.0
-            before[i] = at
+            coordinate = resolution[i] * round(coordinate / resolution[i])
+            speed = (coordinate - last_coordinates[i]) / span if span > 0.0 else 0.0
+            last_coordinates[i] = coordinate
         elif drives[i, POSITIONING] > 0.0:
-            at, speed = states[i, TARGET], 0.0
-        out[COORDINATE_ROW, i], out[RATE_ROW, i] = at, speed
-        out[AT_MINIMUM_ROW, i] = 1.0 if at <= drives[i, LOWER] else 0.0
-        out[AT_MAXIMUM_ROW, i] = 1.0 if at >= drives[i, UPPER] else 0.0
+            coordinate, speed = states[i, TARGET], 0.0
+        out[COORDINATE_ROW, i], out[RATE_ROW, i] = coordinate, speed
+        out[AT_MINIMUM_ROW, i] = 1.0 if coordinate <= drives[i, LOWER] else 0.0
+        out[AT_MAXIMUM_ROW, i] = 1.0 if coordinate >= drives[i, UPPER] else 0.0

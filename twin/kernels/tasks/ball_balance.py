@@ -25,11 +25,11 @@ from twin.kernels.tasks.task import (
     count,
     displaced_coordinates,
     following_speed,
-    put,
-    put_all,
-    put_difference,
-    put_scalar,
     smoothness,
+    write,
+    write_all,
+    write_difference,
+    write_scalar,
 )
 
 
@@ -40,7 +40,7 @@ class Targets(NamedTuple):
     """`(N, k, 2)` one after the other [m]"""
     circles: FloatArray
     """`(N, 3)` about them: radius [m], rate [rad/s], phase [rad]"""
-    now: FloatArray
+    motion: FloatArray
     """`(N, 4)` position [m] and velocity [m/s]"""
 
 
@@ -68,13 +68,13 @@ class Limits(NamedTuple):
 
     period: float
     """control period [s]"""
-    hold: float
+    hold_time: float
     """time between targets [s]"""
-    fine: float
+    distance_scale: float
     """scale of distances in the reward [m]"""
-    wide: float
+    max_distance: float
     """distance that gives no reward [m]"""
-    quick: float
+    speed_scale: float
     """scale of speeds [m/s]"""
     overtravel: float
     """allowed overtravel, as a fraction of the travel"""
@@ -85,7 +85,7 @@ class Balls(NamedTuple):
 
     state: FloatArray
     """`(N, 13)` pose and twist in the base frame"""
-    lost: IndexArray
+    is_lost: IndexArray
     """`(N,)` whether they have left the plate"""
     on_plate: FloatArray
     """`(6,)` work: position and velocity in plate axes"""
@@ -149,10 +149,10 @@ def pose_command(actions: FloatArray, bundle: Any) -> None:
 def move_target(i: int, step: int, limits: Limits, targets: Targets) -> None:
     """Fill position and velocity of the target in environment i, `step` periods after the reset."""
     elapsed = step * limits.period
-    k = int(elapsed / limits.hold + 1e-9) % targets.centers.shape[1]
+    k = int(elapsed / limits.hold_time + 1e-9) % targets.centers.shape[1]
     radius, rate = targets.circles[i, CIRCLE_RADIUS], targets.circles[i, CIRCLE_RATE]
     angle = targets.circles[i, CIRCLE_PHASE] + rate * elapsed
-    present_target = targets.now[i]
+    present_target = targets.motion[i]
     present_target[0] = targets.centers[i, k, 0] + radius * cos(angle)
     present_target[1] = targets.centers[i, k, 1] + radius * sin(angle)
     present_target[2] = -radius * rate * sin(angle)
@@ -169,8 +169,8 @@ def sense(i: int, machines: Machines, balls: Balls, targets: Targets, signals: S
     for k in range(2):
         signals.ball_position[i, k] = on_plate[k]
         signals.ball_velocity[i, k] = on_plate[3 + k]
-        signals.target[i, k] = targets.now[i, k]
-        signals.target_error[i, k] = targets.now[i, k] - on_plate[k]
+        signals.target[i, k] = targets.motion[i, k]
+        signals.target_error[i, k] = targets.motion[i, k] - on_plate[k]
         signals.slope[i, k] = -matrix[6 + k]
         signals.tilt_rate[i, k] = plate_omega[k]
 
@@ -188,24 +188,24 @@ def observe(
 ) -> None:
     """Fill the observation of environment i; see the table of `BallBalanceEnv`."""
     scale, out = results.scale, results.observation[i]
-    at = put_all(out, 0, signals.target_error[i], scale)
-    at = put_all(out, at, signals.ball_position[i], scale)
-    at = put_all(out, at, signals.ball_velocity[i], scale)
-    at = put(out, at, targets.now[i, 2], scale)
-    at = put(out, at, targets.now[i, 3], scale)
-    at = put_all(out, at, signals.slope[i], scale)
-    at = put_all(out, at, signals.tilt_rate[i], scale)
-    at = put_difference(out, at, machines.measured[i], scales.middle, scale)
-    at = put_all(out, at, machines.measured_rates[i], scale)
-    at = put_all(out, at, offset[i], scale)
+    index = write_all(out, 0, signals.target_error[i], scale)
+    index = write_all(out, index, signals.ball_position[i], scale)
+    index = write_all(out, index, signals.ball_velocity[i], scale)
+    index = write(out, index, targets.motion[i, 2], scale)
+    index = write(out, index, targets.motion[i, 3], scale)
+    index = write_all(out, index, signals.slope[i], scale)
+    index = write_all(out, index, signals.tilt_rate[i], scale)
+    index = write_difference(out, index, machines.measured[i], scales.middle, scale)
+    index = write_all(out, index, machines.measured_rates[i], scale)
+    index = write_all(out, index, offset[i], scale)
     for j in range(history.action.shape[1]):
-        at = put_scalar(out, at, history.action[i, j])
+        index = write_scalar(out, index, history.action[i, j])
 
 
 @device
 def reward(
     i: int,
-    lost: bool,
+    is_lost: bool,
     targets: Targets,
     limits: Limits,
     signals: Signals,
@@ -215,23 +215,23 @@ def reward(
     """Fill the reward's terms of environment i; see the table of `BallBalanceEnv`."""
     error, velocity = signals.target_error[i], signals.ball_velocity[i]
     distance = sqrt(error[0] * error[0] + error[1] * error[1])
-    u, v = velocity[0] - targets.now[i, 2], velocity[1] - targets.now[i, 3]
+    u, v = velocity[0] - targets.motion[i, 2], velocity[1] - targets.motion[i, 3]
     speed = sqrt(u * u + v * v)
     if not isfinite(distance + speed):
         # The machine has failed: no reward, and no NaN.
-        distance, speed = limits.wide, limits.quick
-    term[0] = closeness(distance, limits.fine, limits.wide)
-    term[1] = calmness(speed, limits.quick)
-    term[2] = smoothness(history.action[i], history.before[i])
-    term[3] = -1.0 if lost else 0.0
+        distance, speed = limits.max_distance, limits.speed_scale
+    term[0] = closeness(distance, limits.distance_scale, limits.max_distance)
+    term[1] = calmness(speed, limits.speed_scale)
+    term[2] = smoothness(history.action[i], history.last_action[i])
+    term[3] = -1.0 if is_lost else 0.0
 
 
 @device
-def terminate(i: int, machines: Machines, lost: bool, scales: Scales, limits: Limits) -> int:
+def terminate(i: int, machines: Machines, is_lost: bool, scales: Scales, limits: Limits) -> int:
     """Return the code of why the episode of environment i ends."""
     if machines.failed[i]:
         return ENGINE_TERMINATION
-    if lost:
+    if is_lost:
         return BALL_TERMINATION
     return (
         LIMIT_TERMINATION
@@ -253,12 +253,12 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     machines, scales, history, results, targets, limits, signals, balls, increments = unbundled(
         bundle
     )
-    count(actions, history.steps, history.action, history.before)
+    count(actions, history.steps, history.action, history.last_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         move_target(i, history.steps[i], limits, targets)
         sense(i, machines, balls, targets, signals)
         observe(i, machines, scales, history, results, targets, increments.offset, signals)
-        reward(i, balls.lost[i], targets, limits, signals, history, results.term[i])
+        reward(i, balls.is_lost[i], targets, limits, signals, history, results.term[i])
         add_terms(results, i)
-        results.reason[i] = terminate(i, machines, balls.lost[i], scales, limits)
+        results.reason[i] = terminate(i, machines, balls.is_lost[i], scales, limits)

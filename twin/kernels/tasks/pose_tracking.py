@@ -35,13 +35,13 @@ from twin.kernels.tasks.task import (
     economy,
     fill_pose_error,
     following_speed,
-    put,
-    put_all,
-    put_difference,
-    put_scalar,
     rise,
     smoothness,
     turned_on,
+    write,
+    write_all,
+    write_difference,
+    write_scalar,
 )
 
 RANGE_TOLERANCE = 1e-9
@@ -364,11 +364,13 @@ def observe(
     scale, out = results.scale, results.observation[i]
     last_row = reference.pose.shape[1] - 1
     row_now = min(history.steps[i], last_row)
-    at = put_all(out, 0, signals.coordinate_error[i], scale)
-    at = put_difference(out, at, reference.rates[i, row_now], machines.measured_rates[i], scale)
-    at = put_all(out, at, signals.accumulated[i], scale)
-    at = put_difference(out, at, machines.measured[i], scales.middle, scale)
-    at = put_all(out, at, machines.measured_rates[i], scale)
+    index = write_all(out, 0, signals.coordinate_error[i], scale)
+    index = write_difference(
+        out, index, reference.rates[i, row_now], machines.measured_rates[i], scale
+    )
+    index = write_all(out, index, signals.accumulated[i], scale)
+    index = write_difference(out, index, machines.measured[i], scales.middle, scale)
+    index = write_all(out, index, machines.measured_rates[i], scale)
     table = reference.coordinates[i]
     for preview_index in range(limits.preview + 1):
         row_first, row_second = (
@@ -379,9 +381,9 @@ def observe(
         for j in range(table.shape[1]):
             table_change = table[row_second, j] - table[row_first, j]
             table_change -= table[row_first, j] - table[row_before, j]
-            at = put(out, at, table_change / limits.period, scale)
+            index = write(out, index, table_change / limits.period, scale)
     for j in range(history.action.shape[1]):
-        at = put_scalar(out, at, history.action[i, j])
+        index = write_scalar(out, index, history.action[i, j])
 
 
 @device
@@ -399,7 +401,7 @@ def reward(
     attitude = norm(row(signals.orientation_error, i, 0))
     term[0] = closeness(position, limits.position_scale, limits.largest_position)
     term[1] = closeness(attitude, limits.attitude_scale, limits.largest_attitude)
-    term[2] = smoothness(history.action[i], history.before[i])
+    term[2] = smoothness(history.action[i], history.last_action[i])
     term[3] = economy(machines.effort[i], scales.effort)
 
 
@@ -451,7 +453,7 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
             `Signals`.
     """
     machines, scales, history, results, reference, limits, signals = unbundled(bundle)
-    count(actions, history.steps, history.action, history.before)
+    count(actions, history.steps, history.action, history.last_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         evaluate_row(i, machines, scales, history, results, reference, limits, signals)

@@ -62,7 +62,7 @@ class History(NamedTuple):
     """`(N,)` control periods"""
     action: FloatArray
     """`(N, a)` actions of the last period, in -1 to 1"""
-    before: FloatArray
+    last_action: FloatArray
     """`(N, a)` actions of the period before"""
 
 
@@ -133,34 +133,34 @@ def following_speed(setpoint: float, last: float, measured: float, law: ActionLa
 
 
 @device
-def put_scalar(out: Any, at: int, value: float) -> int:
+def write_scalar(out: Any, index: int, value: float) -> int:
     """Write a value without unit, clipped, zero for NaN; return the next index."""
-    out[at] = min(max(value, -OBSERVATION_BOUND), OBSERVATION_BOUND) if value == value else 0.0
-    return at + 1
+    out[index] = min(max(value, -OBSERVATION_BOUND), OBSERVATION_BOUND) if value == value else 0.0
+    return index + 1
 
 
 @device
-def put(out: Any, at: int, value: float, scale: FloatArray) -> int:
+def write(out: Any, index: int, value: float, scale: FloatArray) -> int:
     """Write `value` / `scale[at]` to `out[at]`, clipped; return the next index."""
-    return put_scalar(out, at, value / scale[at])
+    return write_scalar(out, index, value / scale[index])
 
 
 @device
-def put_all(out: Any, at: int, values: FloatArray, scale: FloatArray) -> int:
-    """Write all `values` (k,) as `put` does; return the next index."""
+def write_all(out: Any, index: int, values: FloatArray, scale: FloatArray) -> int:
+    """Write all `values` (k,) as `write` does; return the next index."""
     for j in range(values.shape[0]):
-        at = put(out, at, values[j], scale)
-    return at
+        index = write(out, index, values[j], scale)
+    return index
 
 
 @device
-def put_difference(
-    out: Any, at: int, values: FloatArray, origin: FloatArray, scale: FloatArray
+def write_difference(
+    out: Any, index: int, values: FloatArray, origin: FloatArray, scale: FloatArray
 ) -> int:
-    """Write `values` (k,) less `origin` (k,) as `put` does; return the next index."""
+    """Write `values` (k,) less `origin` (k,) as `write` does; return the next index."""
     for j in range(values.shape[0]):
-        at = put(out, at, values[j] - origin[j], scale)
-    return at
+        index = write(out, index, values[j] - origin[j], scale)
+    return index
 
 
 @device
@@ -190,12 +190,14 @@ def accept(actions: Any, out: FloatArray) -> bool:
 
 
 @device
-def count(actions: FloatArray, steps: IndexArray, last: FloatArray, before: FloatArray) -> None:
+def count(
+    actions: FloatArray, steps: IndexArray, last: FloatArray, last_action: FloatArray
+) -> None:
     """Add a control period with `actions` (N, a), none where N is 0, to arrays of a `History`."""
     for i in range(actions.shape[0]):
         steps[i] += 1
         for j in range(actions.shape[1]):
-            before[i, j] = last[i, j]
+            last_action[i, j] = last[i, j]
             last[i, j] = actions[i, j]
 
 
@@ -219,17 +221,17 @@ def stillness(size: float, level: float) -> float:
 
 @device
 def calmness(speed: float, scale: float) -> float:
-    """Return minus the square of a speed [m/s] over its `scale`, no less than -1."""
+    """Return minus the squared ratio of a speed [m/s] to its `scale`, no less than -1."""
     ratio = speed / scale
     return -min(ratio * ratio, 1.0)
 
 
 @device
-def smoothness(action: FloatArray, before: FloatArray) -> float:
+def smoothness(action: FloatArray, last_action: FloatArray) -> float:
     """Return minus the mean square change of an action `(a,)` since the one before, 0 to -4."""
     square_sum = 0.0
     for j in range(action.shape[0]):
-        action_change = action[j] - before[j]
+        action_change = action[j] - last_action[j]
         square_sum += action_change * action_change
     return -square_sum / action.shape[0]
 
@@ -267,8 +269,8 @@ def add_terms(results: Results, i: int) -> None:
 def rise(phase: float) -> tuple[float, float]:
     """Return 0 below 0, 1 above 1, smooth to the second derivative between, and its slope."""
     u = min(1.0, max(0.0, phase))
-    remaining = u * (1.0 - u)
-    return u * u * u * (10.0 - u * (15.0 - 6.0 * u)), 30.0 * remaining * remaining
+    complement = u * (1.0 - u)
+    return u * u * u * (10.0 - u * (15.0 - 6.0 * u)), 30.0 * complement * complement
 
 
 @device
@@ -292,7 +294,7 @@ def fill_shaking(
     fade: float,
     step: float,
     mean: FloatArray,
-    place: FloatArray,
+    displacement: FloatArray,
 ) -> None:
     """Fill the motion of a base that swings as the sum of `lines`, from rest to rest.
 
@@ -306,7 +308,7 @@ def fill_shaking(
         fade: [s].
         step: of the engine [s].
         mean: `(p, ratio, 3)` filled with the mean acceleration over each step of each period.
-        place: `(p + 1, 3)` filled with the displacement at the periods' ends [m].
+        displacement: `(p + 1, 3)` filled with the displacement at the periods' ends [m].
     """
     ratio, n_lines, width = mean.shape[1], lines.shape[1], AXIS_LANES
     lane_values = np.ones((7, n_lines, len(width)))
@@ -346,7 +348,7 @@ def fill_shaking(
         speed = level * rate + slope * position
         for axis in range(3):
             if substep == 0:
-                place[period, axis] = level * lane(position, axis)
+                displacement[period, axis] = level * lane(position, axis)
             if index > 0:
                 speed_gain = lane(speed, axis) - lane(previous_speed, axis)
                 mean[(index - 1) // ratio, (index - 1) % ratio, axis] = speed_gain / step
@@ -362,7 +364,10 @@ def beyond_travel(machines: Machines, i: int, scales: Scales, overtravel: float)
     """Return whether an actuator of environment i is `overtravel` of its travel out of range."""
     for j in range(scales.lower.shape[0]):
         allowed_overtravel = overtravel * (scales.upper[j] - scales.lower[j])
-        at = machines.coordinates[i, j]
-        if at < scales.lower[j] - allowed_overtravel or at > scales.upper[j] + allowed_overtravel:
+        coordinate = machines.coordinates[i, j]
+        if (
+            coordinate < scales.lower[j] - allowed_overtravel
+            or coordinate > scales.upper[j] + allowed_overtravel
+        ):
             return True
     return False

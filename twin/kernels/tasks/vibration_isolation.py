@@ -20,12 +20,12 @@ from twin.kernels.tasks.task import (
     add_terms,
     beyond_travel,
     count,
-    put_all,
-    put_difference,
-    put_scalar,
     smoothness,
     stillness,
     stroke,
+    write_all,
+    write_difference,
+    write_scalar,
 )
 
 
@@ -49,7 +49,7 @@ class Memory(NamedTuple):
     """`(N, 7)` at the reset"""
     twist: FloatArray
     """`(N, 6)` at the end of the last period"""
-    sensed: FloatArray
+    channels: FloatArray
     """`(N, 18)` the observation's first six channels, in physical units"""
     squares: FloatArray
     """`(N, 2)` sums of squares of absolute and of base acceleration"""
@@ -162,7 +162,7 @@ def sense(
     row_before, noise = min(max(step - 1, 0), last_row), shaking.noise[i, step % (last_row + 1)]
     period, pose = limits.period, machines.pose[i]
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    sensor_values = memory.sensed[i]
+    sensor_values = memory.channels[i]
     ratio = shaking.mean.shape[2]
     for k in range(3):
         base = 0.0
@@ -214,12 +214,12 @@ def observe(
 ) -> None:
     """Fill the observation of environment i; see the table of `VibrationIsolationEnv`."""
     scale, out = results.scale, results.observation[i]
-    at = put_all(out, 0, memory.sensed[i], scale)
-    at = put_difference(out, at, machines.measured[i], memory.start[i], scale)
-    at = put_all(out, at, machines.measured_rates[i], scale)
-    at = put_difference(out, at, machines.effort[i], scales.holding, scale)
+    index = write_all(out, 0, memory.channels[i], scale)
+    index = write_difference(out, index, machines.measured[i], memory.start[i], scale)
+    index = write_all(out, index, machines.measured_rates[i], scale)
+    index = write_difference(out, index, machines.effort[i], scales.holding, scale)
     for j in range(history.action.shape[1]):
-        at = put_scalar(out, at, history.action[i, j])
+        index = write_scalar(out, index, history.action[i, j])
 
 
 @device
@@ -253,7 +253,7 @@ def reward(
     term[1] = stillness(displacement_norm, levels[DISPLACEMENT_LEVEL])
     term[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE_LEVEL])
     term[3] = stroke(machines.measured[i], memory.start[i], scales.half)
-    term[4] = smoothness(history.action[i], history.before[i])
+    term[4] = smoothness(history.action[i], history.last_action[i])
 
 
 @device
@@ -283,7 +283,7 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
             `Memory`.
     """
     machines, scales, history, results, shaking, limits, signals, memory = unbundled(bundle)
-    count(actions, history.steps, history.action, history.before)
+    count(actions, history.steps, history.action, history.last_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         if history.steps[i] == 0:

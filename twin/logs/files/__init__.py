@@ -70,18 +70,18 @@ def read_log(
         InputError: no such file, damaged, too large, or without times; a mapping that does not fit.
         MissingDependencyError: the library of the format is not installed.
     """
-    wanted = signals
+    wanted_signals = signals
     if mapping is not None:
         as_instance(mapping, "mapping", LogMapping)
         if machine is None:
             raise InputError("machine", "is needed with a mapping")
         if signals is not None:
             mapping = mapping.part(signals)
-            wanted = mapping.channels
-    blocks = _blocks(path, mapping, time, whole=wanted is None)
+            wanted_signals = mapping.channels
+    blocks = _blocks(path, mapping, time, whole=wanted_signals is None)
     if mapping is None and signals is not None:
         blocks = (with_whole_signals(block, signals) for block in blocks)
-    log = join(_held(blocks, path, wanted))
+    log = join(_with_signals(blocks, path, wanted_signals))
     return log if mapping is None or machine is None else mapping.apply(log, machine)
 
 
@@ -102,7 +102,9 @@ def sha256_of(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def _held(blocks: Iterable[Log], path: str | Path, wanted: Collection[str] | None) -> Iterator[Log]:
+def _with_signals(
+    blocks: Iterable[Log], path: str | Path, signals: Collection[str] | None
+) -> Iterator[Log]:
     """Yield blocks with the channels that are wanted, None for all; they are kept in memory.
 
     Raises:
@@ -110,7 +112,7 @@ def _held(blocks: Iterable[Log], path: str | Path, wanted: Collection[str] | Non
     """
     count = 0
     for block in blocks:
-        channels = [each for each in block.channels if wanted is None or each.name in wanted]
+        channels = [each for each in block.channels if signals is None or each.name in signals]
         count += sum(channel.time.nbytes + channel.values.nbytes for channel in channels)
         check_bytes(path, count)
         yield Log(tuple(channels), block.metadata)

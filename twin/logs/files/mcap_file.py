@@ -222,9 +222,9 @@ def topics(log: Log) -> list[Topic]:
     topic_list = []
     joints = [channel for channel in log.channels if channel.name in JOINT_FIELDS]
     joints = [
-        each
-        for each in joints
-        if each.width == joints[0].width and np.array_equal(each.time, joints[0].time)
+        joint
+        for joint in joints
+        if joint.width == joints[0].width and np.array_equal(joint.time, joints[0].time)
     ]
     if joints:
         topic_list.append(Topic("/joints", JOINTS_SCHEMA, joints))
@@ -317,16 +317,18 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
         channels = {} if summary is None else summary.channels
         schemas = {} if summary is None else summary.schemas
         collector = Collector(path, metadata)
-        own: dict[int, dict[str, list[str]]] = {}
-        for place, channel in channels.items():
+        joint_names: dict[int, dict[str, list[str]]] = {}
+        for channel_id, channel in channels.items():
             if LAYOUT_MARK in channel.metadata:
-                own[place] = _units(channel.metadata[LAYOUT_MARK], channel.topic, path)
-                for name, units in own[place].items():
+                joint_names[channel_id] = _units(channel.metadata[LAYOUT_MARK], channel.topic, path)
+                for name, units in joint_names[channel_id].items():
                     collector.declare(name, units)
         own_tf = {
-            place
-            for place, channel in channels.items()
-            if own and place not in own and schemas[channel.schema_id].name == TRANSFORMS_SCHEMA
+            channel_id
+            for channel_id, channel in channels.items()
+            if joint_names
+            and channel_id not in joint_names
+            and schemas[channel.schema_id].name == TRANSFORMS_SCHEMA
         }
         yield collector.take()
         stream.seek(0)
@@ -335,8 +337,8 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
             if channel.id in own_tf:
                 continue
             content, stamp = _content(channel, message, path)
-            if channel.id in own:
-                _add_own(collector, schema.name, content, stamp, own[channel.id], path)
+            if channel.id in joint_names:
+                _add_own(collector, schema.name, content, stamp, joint_names[channel.id], path)
             else:
                 for name, value in numbers(content, channel.topic):
                     collector.add(name, stamp, (value,))
@@ -445,9 +447,9 @@ def read_bag_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Lo
                 if chunk.decompressor is bz2.decompress:
                     chunks[topic_key] = chunk._replace(decompressor=partial(_unpacked, path))
         collector = Collector(path, {})
-        for connection, recorded, raw_message in reader.messages():
+        for connection, receive_time, raw_message in reader.messages():
             message = reader.deserialize(raw_message, connection.msgtype)
-            stamp = _stamp(message, recorded)
+            stamp = _stamp(message, receive_time)
             for name, value in numbers(message, connection.topic):
                 collector.add(name, stamp, (value,))
             if collector.full:
@@ -462,7 +464,7 @@ def _unpacked(path: Path, data: bytes) -> bytes:
     return unpacked
 
 
-def _stamp(message: Any, recorded: int) -> float:
+def _stamp(message: Any, receive_time: int) -> float:
     """Return the time of a message [s]; headers that nobody filled in are zero."""
     header_stamp = getattr(getattr(message, "header", None), "stamp", None)
     nanoseconds = (
@@ -470,4 +472,4 @@ def _stamp(message: Any, recorded: int) -> float:
         if header_stamp is None
         else header_stamp.sec * NANOSECONDS_PER_SECOND + header_stamp.nanosec
     )
-    return (nanoseconds or recorded) / NANOSECONDS_PER_SECOND
+    return (nanoseconds or receive_time) / NANOSECONDS_PER_SECOND

@@ -101,7 +101,7 @@ def left_over(path: Path) -> InputError:
     )
 
 
-def before(path: Path) -> Path:
+def earlier_path(path: Path) -> Path:
     """Return the part that came before another one, where a run keeps its last seconds alone."""
     return path.with_name(f"{path.name.removesuffix(PART_SUFFIX)}.before{PART_SUFFIX}")
 
@@ -112,7 +112,7 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
     Raises:
         InputError: a part is damaged before its end.
     """
-    for part_path in (before(path), path):
+    for part_path in (earlier_path(path), path):
         if part_path.exists():
             yield from _blocks_of(part_path)
 

@@ -76,7 +76,7 @@ class CuedMotion(Motion):
             period: [s] between samples.
             knots: values [m], [rad], rates and accelerations, each `(n, 6)` in the order of
                 `AXIS_NAMES`; rates and values must be the integrals of the linear accelerations.
-            point: `(3,)` [m] that the displacements are of, platform axes.
+            point: `(3,)` [m] point of the platform that the displacements move, platform axes.
 
         Raises:
             InputError: wrong shapes, not finite, samples that do not fit together.
@@ -118,7 +118,7 @@ class CuedMotion(Motion):
         )
 
     def _axes(self, time: FloatArray) -> AxisSample:
-        """Return the axes of the reference point, which the moved point is carried by."""
+        """Return the axes of the reference point that move `point` as demanded."""
         values, rates, accelerations = self.axes_of_point(time)
         if self.point.any():
             attitude = rotational_motion(
@@ -169,8 +169,8 @@ def leg_slopes(platform: MachineModel, values: FloatArray, columns: IndexArray) 
     count, size = len(values), len(columns)
     unit_rates = np.tile(np.eye(6)[columns], (count, 1))
     no_acceleration = np.zeros_like(unit_rates)
-    repeated = np.repeat(values, size, axis=0)
-    sampled = motion_of_axes(platform, AxisSample(repeated, unit_rates, no_acceleration))
+    repeated_values = np.repeat(values, size, axis=0)
+    sampled = motion_of_axes(platform, AxisSample(repeated_values, unit_rates, no_acceleration))
     jacobian = platform.jacobian(sampled.pose[::size])
     twists = sampled.twist.reshape(count, size, 6)
     return np.asarray(jacobian @ twists.transpose(0, 2, 1))
@@ -180,7 +180,7 @@ class MachineRanges(NamedTuple):
     """Travel and speed of a machine along each of the axes x, y, z, yaw, pitch, roll."""
 
     free: BoolArray
-    """`(6,)` whether it can be commanded"""
+    """`(6,)` whether the machine can be commanded along the axis"""
     travel: FloatArray
     """`(6,)` [m], [rad] travel to either side within the actuators' limits; zero where not free"""
     speed: FloatArray
@@ -243,7 +243,7 @@ class CueingAlgorithm(ABC):
     """whether the axes never take an actuator beyond its limits"""
 
     def __init__(self, platform: MachineModel, head: object, period: float) -> None:
-        """Set up what all algorithms share: machine, period, head point, axes at rest.
+        """Set up the attributes of all algorithms, with the axes at rest.
 
         Raises:
             InputError: not a machine, no point, period not above zero.
@@ -264,10 +264,10 @@ class CueingAlgorithm(ABC):
 
 
 def saturated(
-    values: FloatArray, scale: FloatArray | float, most: FloatArray | float
+    values: FloatArray, scale: FloatArray | float, limit: FloatArray | float
 ) -> FloatArray:
-    """Return `scale` times `values`, clipped to `most` in magnitude."""
-    return np.asarray(np.clip(scale * values, -most, most))
+    """Return `scale` times `values`, clipped to `limit` in magnitude."""
+    return np.asarray(np.clip(scale * values, -limit, limit))
 
 
 def euler_rates(angles: FloatArray, rate: FloatArray) -> FloatArray:
@@ -331,13 +331,13 @@ class Channel:
         self.value, self.rate, self.acceleration = np.zeros((3, size))
 
     def step(self, forcing: Any, damping: Any, stiffness: Any, limit: Any = None) -> FloatArray:
-        """Advance by one period to where `forcing` `(k,)` acts; return the value there.
+        """Advance by one period and return the value `(k,)` at its end.
 
         Args:
-            forcing: at the end of the period.
+            forcing: `(k,)` forcing at the end of the period.
             damping: [1/s], one number or `(k,)`.
             stiffness: [1/s2], one number or `(k,)`.
-            limit: of the rate; None for none.
+            limit: limit of the rate; None: the rate is not limited.
         """
         t = self.period
         rate = self.rate + 0.5 * t * self.acceleration
@@ -376,12 +376,12 @@ class Derivative:
     """Rate of change by backward differences of second order, from rest at the first sample."""
 
     def __init__(self, size: int, period: float) -> None:
-        self.before = np.zeros((2, size))
+        self.previous_values = np.zeros((2, size))
         self.period = period
 
     def step(self, value: FloatArray) -> FloatArray:
         """Return (3 x - 4 x_before + x_before_that) / (2 period)."""
-        previous, before_previous = self.before
+        previous, before_previous = self.previous_values
         result = (3.0 * value - 4.0 * previous + before_previous) / (2.0 * self.period)
-        self.before = np.stack([value, previous])
+        self.previous_values = np.stack([value, previous])
         return np.asarray(result)

@@ -222,10 +222,10 @@ class ClassicalWashout(CueingAlgorithm):
         self.accelerations[:3] = self.translation.acceleration
 
 
-def gravity_tilt(force: FloatArray, most: float) -> FloatArray:
+def gravity_tilt(force: FloatArray, limit: float) -> FloatArray:
     """Return the pitch and roll [rad] whose gravity feels like a specific force along x and y."""
     sines = np.clip(force[:2] / GRAVITY, -1.0, 1.0)
-    return np.asarray(np.clip(np.arcsin(sines) * [-1.0, 1.0], -most, most))
+    return np.asarray(np.clip(np.arcsin(sines) * [-1.0, 1.0], -limit, limit))
 
 
 def washout_settings(
@@ -274,15 +274,15 @@ class AdaptiveSettings:
     rate_weight: float = 20.0
     """[s2] weight of the squared error of angular rate"""
     place_weight: float = 4.0
-    """[1] weight of the squared displacement over what one expected step of acceleration takes"""
+    """[1] weight of the squared displacement, relative to that in a step of `EXPECTED_FORCE`"""
     speed_weight: float = 2.0
-    """[1] weight of the squared speed over that of one expected step of acceleration"""
+    """[1] weight of the squared speed, relative to that in a step of `EXPECTED_FORCE`"""
     return_weight: float = 4.0
-    """[1] weight of the squared departure of a gain from its value at rest, over that value"""
+    """[1] weight of the squared relative departure of a gain from its value at rest"""
     descent: float = 1.0
-    """[1/s] rate of change of a gain over its value at rest, per unit of the cost's gradient"""
+    """[1/s] relative rate of change of a gain per unit of the cost's gradient"""
     largest: float = 1.5
-    """[1] largest gain over its value at rest"""
+    """[1] largest gain, relative to its value at rest"""
 
     def __post_init__(self) -> None:
         """Check the numbers; raises InputError."""
@@ -295,8 +295,8 @@ class CoordinatedChannels:
     """Surge, sway and heave with the lean that gives the steady part of the first two.
 
     Attributes:
-        place: the channel of x, y, z.
-        gains: `(3, 3)` over their values at rest; rows p1, p2, p3, columns surge, sway, heave.
+        position: the channel of x, y, z.
+        gains: `(3, 3)` relative to values at rest; rows p1, p2, p3, columns surge, sway, heave.
         lean_rate: `(3,)` [rad/s] reference; gravity then acts along +x, +y. The last is zero.
     """
 
@@ -304,11 +304,11 @@ class CoordinatedChannels:
         self, frequency: FloatArray, limit: float, cost: AdaptiveSettings, period: float
     ) -> None:
         self.frequency, self.limit, self.cost, self.period = frequency, limit, cost, period
-        self.place, self.slopes = Channel(3, period), [Channel(3, period) for _ in range(3)]
+        self.position, self.slopes = Channel(3, period), [Channel(3, period) for _ in range(3)]
         self.gains = np.ones((3, 3))
         self.lean_rate = np.zeros(3)
         self.lean_slopes = np.zeros((3, 3))
-        self.rest = np.array([cost.translation_gain, cost.tilt_gain, cost.rotation_gain])
+        self.gains_at_rest = np.array([cost.translation_gain, cost.tilt_gain, cost.rotation_gain])
         self.size = EXPECTED_FORCE / frequency**2
         self.speed = EXPECTED_FORCE / (np.e * frequency)
 
@@ -319,17 +319,17 @@ class CoordinatedChannels:
 
         Args:
             missing: `(3,)` [m/s2] specific force that the lean does not give yet.
-            leaning: `(3,)` [m/s2] the part of it that lean may still give.
+            leaning: `(3,)` [m/s2] part of the missing force that lean may still give.
             rate: `(3,)` [rad/s] reference rate of lean.
             free: `(3,)` 1 where the machine can translate.
         """
-        p1, p2, p3 = self.rest[:, None] * self.gains
+        p1, p2, p3 = self.gains_at_rest[:, None] * self.gains
         p2, p3 = p2 * TILT_MASK, p3 * TILT_MASK
         tilt = p2 * leaning
         is_unsaturated = (np.abs(tilt) < self.limit) * TILT_MASK
         self.lean_rate = np.clip(tilt, -self.limit, self.limit) + p3 * rate
         w = self.frequency
-        self.place.step(p1 * missing * free, 2.0 * w, w * w)
+        self.position.step(p1 * missing * free, 2.0 * w, w * w)
         gravity_feedback = GRAVITY * p2 * is_unsaturated * self.lean_slopes
         lean_rate_slopes = (
             np.stack([np.zeros(3), leaning * is_unsaturated, rate * TILT_MASK]) - gravity_feedback
@@ -343,7 +343,7 @@ class CoordinatedChannels:
     def _descend(self, missing: FloatArray, rate: FloatArray, lean: FloatArray) -> None:
         """Move the gains one period along the steepest descent of the cost."""
         c = self.cost
-        force_error = missing - self.place.acceleration
+        force_error = missing - self.position.acceleration
         rate_error = (rate - self.lean_rate) * TILT_MASK
         value, speed, acceleration = (
             np.stack([getattr(slope, name) for slope in self.slopes])
@@ -352,10 +352,12 @@ class CoordinatedChannels:
         slope = (
             -c.force_weight * force_error * (acceleration + GRAVITY * self.lean_slopes)
             - c.rate_weight * rate_error * lean
-            + c.place_weight * self.place.value * value / self.size**2
-            + c.speed_weight * self.place.rate * speed / self.speed**2
+            + c.place_weight * self.position.value * value / self.size**2
+            + c.speed_weight * self.position.rate * speed / self.speed**2
         )
-        descent_direction = self.rest[:, None] * slope + c.return_weight * (self.gains - 1.0)
+        descent_direction = self.gains_at_rest[:, None] * slope + c.return_weight * (
+            self.gains - 1.0
+        )
         new_gains = self.gains - self.period * c.descent * descent_direction
         self.gains = np.clip(new_gains, 0.0, c.largest)
 
@@ -364,7 +366,7 @@ class YawChannel:
     """Yaw rate through a high-pass of first order with one gain.
 
     Attributes:
-        gain: over its value at rest.
+        gain: gain, relative to its value at rest.
         rate: [rad/s] reference.
     """
 
@@ -474,7 +476,7 @@ class AdaptiveWashout(CueingAlgorithm):
             np.array([self.yaw.rate, *(LEAN_SIGNS * self.channels.lean_rate)[:2]]) * s.free[3:]
         )
         self.turning.step(RATE_GAIN * command, RATE_GAIN, 0.0)
-        translation = self.channels.place
+        translation = self.channels.position
         for axis_state, translation_values, rotation_values in (
             (self.values, translation.value, self.turning.value),
             (self.rates, translation.rate, self.turning.rate),

@@ -100,14 +100,14 @@ class Manoeuvre:
             self.time[segment_ends] - self.time[segment_starts] >= min(REST_TIME, self.duration)
         ).any():
             longest = int(np.argmax(self.time[segment_ends] - self.time[segment_starts]))
-            rest = self.specific_force[
+            rest_force = self.specific_force[
                 segment_starts[longest] : segment_ends[longest] + 1, 2
             ].mean()
             start = self.time[segment_starts[longest]]
             raise InputError(
                 "specific_force",
-                f"is {rest + 0.0:.3g} m/s2 along z in the mean from {start:.4g} s on, where the "
-                f"vehicle stands still, but must be +{GRAVITY} m/s2 there (z up): add gravity if "
+                f"is {rest_force + 0.0:.3g} m/s2 along z in the mean from {start:.4g} s on, where "
+                f"the vehicle stands still, but must be +{GRAVITY} m/s2 (z up): add gravity if "
                 "these are accelerations",
             )
         mean = float(self.specific_force[:, 2].mean())
@@ -232,13 +232,13 @@ class Car:
                 object.__setattr__(self, parameter.name, bounded(value, parameter.name, 1e-3, 1e6))
 
     def drive(self, name: str, speed: Any, steer: Any, traction: Any) -> Manoeuvre:
-        """Return the manoeuvre of a drive, at rest against the road's frame before it.
+        """Return the manoeuvre of a drive that begins straight ahead, without roll and pitch.
 
         Args:
-            name: of the manoeuvre.
-            speed: [m/s] at the start.
-            steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `TIME_STEP`.
-            traction: `(2 n + 1,)` `(2 n + 1,)` [m/s2] commanded to engine and brakes, at half steps
+            name: name of the manoeuvre.
+            speed: [m/s] speed at the start.
+            steer: `(2 n + 1,)` [rad] angle of the front wheels, at half steps of `TIME_STEP`.
+            traction: `(2 n + 1,)` [m/s2] acceleration commanded to engine and brakes, at half steps
                 of `TIME_STEP`.
 
         Raises:
@@ -347,8 +347,8 @@ def _plateau(
     time: FloatArray, start: float, stop: float, rise: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return a plateau of height 1, its flanks from `start` and `stop` [s], and 2 derivatives."""
-    up, down = (minimum_jerk((time - rise_start) / rise) for rise_start in (start, stop))
-    value, slope, curvature = (a - b for a, b in zip(up, down, strict=True))
+    climb, fall = (minimum_jerk((time - rise_start) / rise) for rise_start in (start, stop))
+    value, slope, curvature = (a - b for a, b in zip(climb, fall, strict=True))
     return value, slope / rise, curvature / rise**2
 
 

@@ -53,13 +53,13 @@ OTOLITH_MODEL = TransferFunction(
     (OTOLITH_GAIN * OTOLITH_LEAD, OTOLITH_GAIN),
     (OTOLITH_LONG * OTOLITH_SHORT, OTOLITH_LONG + OTOLITH_SHORT, 1.0),
 )
-"""Sensed over true specific force: 0.4 (10 s + 1) / ((5 s + 1) (0.016 s + 1))."""
+"""Ratio of sensed to true specific force: 0.4 (10 s + 1) / ((5 s + 1) (0.016 s + 1))."""
 
 CANAL_MODEL = TransferFunction(
     (CANAL_LONG * CANAL_ADAPTATION, 0.0, 0.0),
     (CANAL_LONG * CANAL_ADAPTATION, CANAL_LONG + CANAL_ADAPTATION, 1.0),
 )
-"""Sensed over true angular rate: 458.4 s^2 / ((5.73 s + 1) (80 s + 1))."""
+"""Ratio of sensed to true angular rate: 458.4 s^2 / ((5.73 s + 1) (80 s + 1))."""
 
 
 class Perceived(NamedTuple):
@@ -132,11 +132,11 @@ class PerceivedError(NamedTuple):
     rms: FloatArray
     """`(6,)` [m/s2], [rad/s] root mean square of the difference"""
     relative: FloatArray
-    """`(6,)` the same over the thresholds"""
+    """`(6,)` the same, divided by the thresholds"""
     correlation: FloatArray
     """`(6,)` correlation of the two, about zero; zero where one of them is nothing"""
     false_cue: FloatArray
-    """`(6,)` root mean square of the false cue over the threshold: the platform's motion above
+    """`(6,)` root mean square of the false cue in thresholds: the platform's motion above
     threshold, less the threshold, while that of the vehicle is below it or has the other sign
     """
 
@@ -147,7 +147,7 @@ class PerceivedError(NamedTuple):
 
     @property
     def total_correlation(self) -> float:
-        """Correlation of all six at once, each over its threshold."""
+        """Correlation of all six at once, each in thresholds."""
         platform, vehicle = (
             _thresholds_of(perceived_signals) for perceived_signals in (self.platform, self.vehicle)
         )

@@ -85,13 +85,13 @@ class PredictiveSettings:
     memory: float = 0.5
     """[s] time constant with which the present input is expected to fade, critically damped"""
     place_weight: float = 8.0
-    """weight of the squared displacement over the machine's travel along the axis"""
+    """weight of the squared displacement, relative to the machine's travel along the axis"""
     speed_weight: float = 0.2
-    """weight of the squared rate over the travel a second"""
+    """weight of the squared rate, relative to the travel per second"""
     acceleration_weight: float = 0.01
-    """weight of the squared acceleration over the travel a second squared"""
+    """weight of the squared acceleration, relative to the travel per second squared"""
     jerk_weight: float = 1e-5
-    """weight of the squared jerk over the travel a second cubed"""
+    """weight of the squared jerk, relative to the travel per second cubed"""
     force_scale: float = 1.0
     """scale of specific force, less gravity"""
     rate_scale: float = 1.0
@@ -135,23 +135,23 @@ class Perceiver(NamedTuple):
 
     dynamics: FloatArray
     """A `(2, 2)`"""
-    drive: FloatArray
+    input_gain: FloatArray
     """B `(2,)`"""
     output: FloatArray
     """C `(2,)`"""
-    through: float
+    feedthrough: float
 
     def with_input(self) -> FloatArray:
         """Return the dynamics `(4, 4)` with the input as third state and its slope as fourth."""
         augmented = np.zeros((4, 4))
-        augmented[:2, :2], augmented[:2, 2], augmented[2, 3] = self.dynamics, self.drive, 1.0
+        augmented[:2, :2], augmented[:2, 2], augmented[2, 3] = self.dynamics, self.input_gain, 1.0
         return augmented
 
 
-def _perceiver(long: float, short: float, output: FloatArray, through: float) -> Perceiver:
+def _perceiver(long: float, short: float, output: FloatArray, feedthrough: float) -> Perceiver:
     product_of_times = long * short
     dynamics = np.array([[0.0, 1.0], [-1.0 / product_of_times, -(long + short) / product_of_times]])
-    return Perceiver(dynamics, np.array([0.0, 1.0 / product_of_times]), output, through)
+    return Perceiver(dynamics, np.array([0.0, 1.0 / product_of_times]), output, feedthrough)
 
 
 OTOLITH_PERCEIVER = _perceiver(
@@ -167,16 +167,16 @@ class Prediction(NamedTuple):
 
     transition: FloatArray
     """`(9, 9)` transition of the state over one period"""
-    push: FloatArray
-    """`(9,)` state after one period per jerk that is constant in it"""
+    jerk_response: FloatArray
+    """`(9,)` state after one period, per jerk that is constant over the period"""
     free: FloatArray
-    """`(K, 6, 9)` outputs after 1 .. K periods per state now"""
+    """`(K, 6, 9)` outputs after 1 .. K periods, per present state"""
     forced: FloatArray
-    """`(K, 6, b)` the same per jerk of each block"""
+    """`(K, 6, b)` outputs after 1 .. K periods, per jerk of each block"""
 
 
 def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
-    """Return exact responses to jerks that are constant over blocks of so many periods."""
+    """Return exact responses to jerks that are constant over blocks of `blocks` periods."""
     from scipy.linalg import expm
 
     dynamics, drive = np.zeros((STATE_COUNT, STATE_COUNT)), np.zeros(STATE_COUNT)
@@ -188,9 +188,9 @@ def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
     ):
         organ_states = slice(3 + 2 * k, 5 + 2 * k)
         dynamics[organ_states, organ_states] = model.dynamics
-        dynamics[organ_states, source] = model.drive
+        dynamics[organ_states, source] = model.input_gain
         outputs[3 + k, organ_states] = model.output
-        outputs[3 + k, source] = model.through
+        outputs[3 + k, source] = model.feedthrough
     augmented = np.zeros((STATE_COUNT + 1, STATE_COUNT + 1))
     augmented[:STATE_COUNT, :STATE_COUNT], augmented[:STATE_COUNT, STATE_COUNT] = dynamics, drive
     discretised = expm(period * augmented)
@@ -217,13 +217,13 @@ def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
 def resting_basis(
     model: Prediction, hessian: FloatArray, size: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the jerks that end at rest as x = basis y + to_rest s, in which the cost is y y / 2.
+    """Return basis and to_rest: jerks x = basis y + to_rest s end at rest, with the cost y y / 2.
 
-    With few jerks of very different effect the plain cost is badly conditioned; in y its Hessian
-    is the identity, and no row is needed for the rest at the end.
+    With few jerks of very different effect the cost in x is badly conditioned; in y its Hessian is
+    the identity, and the program needs no row for the rest at the end.
 
     Args:
-        model: of one coordinate.
+        model: responses of one coordinate.
         hessian: P `(d b, d b)` of the cost x P x / 2.
         size: d, the number of coordinates.
 
@@ -246,13 +246,13 @@ def resting_basis(
 class Expectation:
     """Perception of the vehicle's driver, now and over the horizon under the expected input.
 
-    The input is taken for the output of a critically damped system of second order that nothing
-    drives any more: u'' = -2 u' / memory - u / memory^2, from its present value and slope.
+    The input is expected to fade from its present value and slope like a critically damped system:
+    u'' = -2 u' / memory - u / memory^2.
 
     Attributes:
-        states: `(2, 3, 2)` of the otoliths along and the canals about x, y, z.
-        input: `(2, 3)` force less rest [m/s2], rate [rad/s].
-        slope: `(2, 3)` of the input over the last period.
+        states: `(2, 3, 2)` states of the otoliths along and of the canals about x, y, z.
+        input: `(2, 3)` force minus its value at rest [m/s2], rate [rad/s].
+        slope: `(2, 3)` slope of the input over the last period.
     """
 
     def __init__(self, period: float, steps: int, memory: float) -> None:
@@ -262,30 +262,30 @@ class Expectation:
         self.period = period
         self.states = np.zeros((2, 3, 2))
         self.input, self.slope = np.zeros((2, 2, 3))
-        self.updates, self.ahead = [], []
+        self.updates, self.horizon_outputs = [], []
         for model in (OTOLITH_PERCEIVER, CANAL_PERCEIVER):
             dynamics = model.with_input()
             self.updates.append(expm(period * dynamics)[:2])
             dynamics[3, 2:] = -1.0 / memory**2, -2.0 / memory
             period_transition, transition = expm(period * dynamics), np.eye(4)
-            output, rows = np.array([*model.output, model.through, 0.0]), []
+            output, rows = np.array([*model.output, model.feedthrough, 0.0]), []
             for _ in range(steps):
                 transition = period_transition @ transition
                 rows.append(output @ transition)
-            self.ahead.append(np.array(rows))
+            self.horizon_outputs.append(np.array(rows))
 
     def step(self, force: FloatArray, rate: FloatArray) -> None:
-        """Advance by one period to the inputs `(3,)` (force less rest), linear since the last."""
+        """Advance by one period, in which the input goes linearly to force (less rest) and rate."""
         inputs = np.stack([force, rate])
         self.slope = (inputs - self.input) / self.period
-        self.states = self._carried(self.updates)
+        self.states = self._apply(self.updates)
         self.input = inputs
 
     def outlook(self) -> FloatArray:
         """Return force and rate `(2, 3, K)` perceived after 1 .. K periods."""
-        return self._carried(self.ahead)
+        return self._apply(self.horizon_outputs)
 
-    def _carried(self, matrices: list[FloatArray]) -> FloatArray:
+    def _apply(self, matrices: list[FloatArray]) -> FloatArray:
         """Return `matrix @ (states, input, slope)` for both organs, each with its own matrix."""
         column_groups = [self.states, self.input[..., None], self.slope[..., None]]
         columns = np.concatenate(column_groups, axis=2)
@@ -355,7 +355,7 @@ class PerceptionCost:
         """Return the linear term q `(d b,)` of the cost.
 
         Args:
-            states: `(d, 9)` of the coordinates and their perception now.
+            states: `(d, 9)` present states of the coordinates and their perception.
             reference: `(2, 3, K)` force [m/s2] and rate [rad/s] that should be perceived.
         """
         result = self.of_state @ states.ravel()
@@ -365,10 +365,10 @@ class PerceptionCost:
 
 
 def sensed_gradients(head: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return derivatives `(3, 6)` of what is sensed by acceleration, value and rate of the axes.
+    """Return derivatives `(3, 6)` of force, force and rate at the head by the six axes.
 
-    Force along x, y, z per acceleration and per value of x, y, z, yaw, pitch, roll; rate about
-    x, y, z per rate of them.
+    They are those of the force by the axes' accelerations, of the force by their values, and of the
+    rate by their rates. Rows are x, y, z; columns x, y, z, yaw, pitch, roll.
     """
     x, y, z = head
     acceleration_gradient = np.hstack([np.eye(3), [[-y, z, 0.0], [x, 0.0, -z], [0.0, -x, y]]])
@@ -396,9 +396,9 @@ class Plan(NamedTuple):
             np.concatenate([self.jerks[1:], zero_jerk]),
         )
 
-    def between(self, period: float, parts: int) -> FloatArray:
-        """Return states `(K parts + 1, d, 3)` at equal parts of the periods and at the end."""
-        t = (np.arange(parts) * (period / parts))[None, :, None]
+    def samples(self, period: float, samples_per_period: int) -> FloatArray:
+        """Return states `(K samples_per_period + 1, d, 3)` at even times, the end included."""
+        t = (np.arange(samples_per_period) * (period / samples_per_period))[None, :, None]
         x, v, a = (self.states[:-1, None, :, k] for k in range(3))
         j = self.jerks[:, None]
         states_between = np.stack(
@@ -428,31 +428,36 @@ def plan_from(start: FloatArray, jerks: FloatArray, period: float) -> Plan:
 
 
 def expanded_axes(states: FloatArray, columns: IndexArray) -> AxisSample:
-    """Return six axes of states `(m, d, 3)` of some of them; the others stay at zero."""
+    """Return samples of all six axes; d of them have states `(m, d, 3)`, the others are zero.
+
+    Args:
+        states: value, rate and acceleration.
+        columns: `(d,)` indices of the axes that have states.
+    """
     axes = np.zeros((3, len(states), 6))
     axes[:, :, columns] = states.transpose(2, 0, 1)
     return AxisSample(*axes)
 
 
 class LimitCheck:
-    """Whether a plan keeps the exact limits of the actuators, also between the instants looked at.
+    """Checks whether a plan keeps the exact limits of the actuators, also between its samples.
 
-    Between two of them a smooth curve leaves the chord by an eighth of its second difference; the
-    largest of those is added to every value, so that the check errs on the safe side.
+    Between two samples a smooth curve leaves the chord by an eighth of its second difference; the
+    largest such deviation is added to every value, so that the check errs on the safe side.
     """
 
     def __init__(
-        self, platform: MachineModel, columns: IndexArray, period: float, parts: int
+        self, platform: MachineModel, columns: IndexArray, period: float, samples_per_period: int
     ) -> None:
         self.platform, self.columns = platform, columns
-        self.period, self.parts = period, parts
+        self.period, self.samples_per_period = period, samples_per_period
         actuator = platform.parameters.leg.actuator
         self.speed = actuator.speed
         self.acceleration = getattr(actuator, "acceleration", None)
 
     def keeps(self, plan: Plan) -> bool:
         """Return whether lengths, speeds and accelerations stay inside along the whole plan."""
-        axes = expanded_axes(plan.between(self.period, self.parts), self.columns)
+        axes = expanded_axes(plan.samples(self.period, self.samples_per_period), self.columns)
         try:
             motion = motion_of_axes(self.platform, axes)
             length, rate, acceleration = leg_motion(self.platform, *motion)
@@ -476,9 +481,9 @@ def bulge(values: FloatArray) -> float:
 class LegRows:
     """Rows for lengths, speeds and accelerations of the actuators, as fractions of their limits.
 
-    At every node, with the plan's coordinates p as they were found before (the first lies at the
-    present pose), l(q) is replaced by l(p) + J(p) (q - p), its derivatives likewise, J from
-    `Platform.jacobian`; q is linear in the jerks.
+    At every node l(q) is replaced by l(p) + J(p) (q - p), with p of the last plan and J from
+    `Platform.jacobian`; its derivatives likewise. The first node lies at the present pose, and q is
+    linear in the jerks.
     """
 
     def __init__(
@@ -505,8 +510,8 @@ class LegRows:
         """Return A `(k, d b)` and its bounds for jerks of the coordinates' blocks.
 
         Args:
-            plan: to linearise along.
-            start: `(d, 3)` state of the coordinates now.
+            plan: plan along which the kinematics are linearised.
+            start: `(d, 3)` present state of the coordinates.
         """
         states = plan.states[self.nodes]
         axes = expanded_axes(states, self.columns)
@@ -559,13 +564,13 @@ class QuadraticProgram:
         quadratic programs, Math. Programming Computation 12 (2020).
     """
 
-    def __init__(self, problem: Problem, tolerance: float, most: int) -> None:
+    def __init__(self, problem: Problem, tolerance: float, max_iterations: int) -> None:
         """Prepare the solver.
 
         Args:
-            problem: the first; the Hessian is that of all.
-            tolerance: absolute and relative, of the solver.
-            most: iterations.
+            problem: first problem, whose Hessian all later ones share.
+            tolerance: absolute and relative tolerance of the solver.
+            max_iterations: maximum number of iterations.
 
         Raises:
             MissingDependencyError: the solver is not installed.
@@ -589,7 +594,7 @@ class QuadraticProgram:
             warm_starting=True,
             eps_abs=tolerance,
             eps_rel=tolerance,
-            max_iter=most,
+            max_iter=max_iterations,
             # Counted in iterations, not in time: the same input gives the same motion.
             adaptive_rho_interval=25,
         )
@@ -659,7 +664,7 @@ class PredictiveCueing(CueingAlgorithm):
             platform: the machine.
             head: `(3,)` [m] driver's head from the reference point, platform axes.
             settings: default `PredictiveSettings()`.
-            preview: the manoeuvre itself, where its future is known.
+            preview: the manoeuvre, where its future is known; None where it is not.
             period: [s].
 
         Raises:
@@ -685,7 +690,7 @@ class PredictiveCueing(CueingAlgorithm):
         self.legs = LegRows(self.platform, self.columns, self.model, s.margin)
         self.basis, self.to_rest = resting_basis(self.model, self.cost.hessian, size)
         self.expectation = Expectation(self.period, n_periods, s.memory)
-        self.outlook = None if preview is None else self._known(preview, n_periods)
+        self.outlook = None if preview is None else self._perceived_preview(preview, n_periods)
         self.shares, self.iterations = list[float](), list[int]()
         self.problem = self._problem()
         self.program = QuadraticProgram(self.problem, s.tolerance, s.iterations)
@@ -701,7 +706,9 @@ class PredictiveCueing(CueingAlgorithm):
         self.iterations.append(optimum.iterations)
         self.shares.append(self._follow(optimum.solution))
         jerk = self.plan.jerks[0]
-        self.states = self.states @ self.model.transition.T + np.outer(jerk, self.model.push)
+        self.states = self.states @ self.model.transition.T + np.outer(
+            jerk, self.model.jerk_response
+        )
         self.plan = self.plan.shifted()
         self.states[:, :3] = self.plan.states[0]
         for axis_state, values in zip(
@@ -710,9 +717,10 @@ class PredictiveCueing(CueingAlgorithm):
             axis_state[self.columns] = values
 
     def _follow(self, solution: FloatArray) -> float:
-        """Take over the largest fraction of a solution that keeps the limits; return this fraction.
+        """Adopt the largest fraction of a solution that keeps the limits; return this fraction.
 
-        Both the last plan and the new one begin here and end at rest, so any blend of them does.
+        The last plan and the new one both begin at the present state and end at rest; so does any
+        blend of both.
         """
         if not np.isfinite(solution).all():
             return 0.0
@@ -747,7 +755,7 @@ class PredictiveCueing(CueingAlgorithm):
             upper - row_offsets,
         )
 
-    def _known(self, preview: Any, steps: int) -> FloatArray:
+    def _perceived_preview(self, preview: Any, steps: int) -> FloatArray:
         """Return force and rate `(2, 3, k)` that the vehicle's driver perceives, at all periods."""
         if not isinstance(preview, Manoeuvre):
             raise InputError("preview", f"must be a Manoeuvre, not {brief(preview)}")
@@ -758,8 +766,8 @@ class PredictiveCueing(CueingAlgorithm):
         )
         limited_force = saturated(force - REST_FORCE, s.force_scale, s.force_limit) + REST_FORCE
         rate = saturated(rate, s.rate_scale, s.rate_limit)
-        sensed = perceived(limited_force, rate, self.period / samples_per_period)
-        return np.stack([signal[::samples_per_period].T for signal in sensed])
+        perceived_motion = perceived(limited_force, rate, self.period / samples_per_period)
+        return np.stack([signal[::samples_per_period].T for signal in perceived_motion])
 
     def _previewed(self, outlook: FloatArray) -> FloatArray:
         """Return the part `(2, 3, K)` of the previewed perception that lies in the horizon."""

@@ -19,7 +19,7 @@ from twin.motion.cueing.predictive import PredictiveCueing
 from twin.motion.cueing.workspace_use import WorkspaceUse, sensed_manoeuvre, workspace_use
 
 ALGORITHMS: dict[str, type[CueingAlgorithm]] = {
-    each.name: each for each in (ClassicalWashout, AdaptiveWashout, PredictiveCueing)
+    algorithm.name: algorithm for algorithm in (ClassicalWashout, AdaptiveWashout, PredictiveCueing)
 }
 """Name -> algorithm."""
 
@@ -41,7 +41,7 @@ class Cue(NamedTuple):
     motion: CuedMotion
     """reference motion of the platform's reference point, as long as the manoeuvre"""
     manoeuvre: Manoeuvre
-    """what was cued"""
+    """manoeuvre that was cued"""
     head: FloatArray
     """`(3,)` [m] driver's head from the reference point, platform axes"""
     algorithm: CueingAlgorithm

@@ -21,7 +21,7 @@ from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing.manoeuvre import MAX_ANGULAR_RATE, MAX_SPECIFIC_FORCE, Manoeuvre
 from twin.motion.motion import Motion
-from twin.motion.recording import followed
+from twin.motion.recording import constrained_motion
 from twin.motion.table import (
     ACCELERATION_QUANTITY,
     TIME_QUANTITY,
@@ -74,7 +74,7 @@ def sensed_manoeuvre(
     machine = as_model(platform)
     point = as_vector(head, "head", 3)
     time = sample_times(motion, positive(period, "period"))
-    pose, twist, acceleration = followed(machine, motion, time)
+    pose, twist, acceleration = constrained_motion(machine, motion, time)
     arm = rotated(pose[:, 3:], np.broadcast_to(point, (len(time), 3)))
     spin = twist[:, 3:]
     head_acceleration = (
@@ -131,7 +131,7 @@ def workspace_use(platform: MachineModel, motion: Motion, period: Any = 5e-3) ->
     """
     machine = as_model(platform)
     time = sample_times(motion, positive(period, "period"))
-    leg_state = leg_motion(machine, *followed(machine, motion, time))
+    leg_state = leg_motion(machine, *constrained_motion(machine, motion, time))
     return WorkspaceUse(time, *leg_state, *limit_fractions(machine, *leg_state))
 
 

@@ -38,7 +38,7 @@ class AnalyticBatchedPlant(BatchedPlant):
         self._bodies = np.tile(body, (size, 1))
         self._leg_rows = np.tile(legs.rows, (size, 1, 1))
         self._balls = empty_balls(0 if self.rolling_ball is None else size)
-        self.ball, self.ball_lost = self._balls.place, self._balls.lost
+        self.ball, self.ball_lost = self._balls.motion, self._balls.is_lost
         self._adopt_arrays()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -80,7 +80,7 @@ class AnalyticBatchedPlant(BatchedPlant):
             **{
                 name: value[rows]
                 for name, value in self._drive_arrays._asdict().items()
-                if name != "none"
+                if name != "zeros"
             }
         )
         if self.rolling_ball is None:

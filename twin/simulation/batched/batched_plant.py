@@ -50,7 +50,7 @@ from twin.plant.plant import Plant
 from twin.plant.signals import COMMAND_MODES
 
 CONTROLLER_PERIOD = 1e-3
-"""[s] Period that the velocity loops' gains are derived for, as those of `twin.control`."""
+"""[s] Period for which the velocity loops' gains are derived, as in `twin.control`."""
 
 LONGEST_DEFAULT_STEP = 1e-3
 """[s] Upper bound of an engine's default step."""
@@ -86,7 +86,7 @@ def queue_capacity(delay_steps: int, ratio: int) -> int:
     return delay_steps // ratio + 2
 
 
-def grown(arrays: DriveArrays, capacity: int) -> DriveArrays:
+def with_capacity(arrays: DriveArrays, capacity: int) -> DriveArrays:
     """Return arrays with longer queues of `capacity` commands; the present commands are kept."""
     size, old_length, _, actuators = arrays.queue.shape
     queue = np.zeros((size, capacity, 2, actuators))
@@ -119,11 +119,11 @@ def same_drives(one: MachineModel, other: MachineModel) -> bool:
     return same_limits and not changed_legs(one.parameters, other.parameters)
 
 
-def varied_plant(before: Plant, platform: MachineModel, timestep: float, limits: bool) -> Plant:
+def varied_plant(old_plant: Plant, platform: MachineModel, timestep: float, limits: bool) -> Plant:
     """Return the plant, without inertial sensor, of a machine in place of another like it.
 
     Args:
-        before: plant of the machine so far, prepared for the same step.
+        old_plant: plant of the present machine, prepared for the same step.
         platform: the machine.
         timestep: of the engine [s].
         limits: as of `Plant`.
@@ -132,9 +132,9 @@ def varied_plant(before: Plant, platform: MachineModel, timestep: float, limits:
         InputError: the step is too long for the drives.
     """
     with for_many_machines():
-        if same_drives(before.platform, platform):
-            check_step(platform, before.drives.constants, timestep)
-            return before.alike(platform)
+        if same_drives(old_plant.platform, platform):
+            check_step(platform, old_plant.drives.constants, timestep)
+            return old_plant.alike(platform)
         plant = Plant(platform, inertial=False, limits=limits)
         plant.prepare(timestep)
     return plant
@@ -148,11 +148,11 @@ def place_drives(
     drives = plant.drives
     arrays.constants[index], arrays.resolution[index] = drives.constants, drives.resolution
     arrays.states[index], arrays.gains[index] = plant.states, gains
-    arrays.before[index] = 0.0
+    arrays.last_readings[index] = 0.0
     arrays.counters[index] = 0
     arrays.counters[index, DELAY_COLUMN] = drives.delay_steps
     arrays.counters[index, SUBSTEPS_COLUMN] = drives.parts
-    arrays.first[index] = plant.actuated(state)[1]
+    arrays.reset_speeds[index] = plant.actuated(state)[1]
 
 
 def empty_machines(size: int, n: int, k: int) -> Machines:
@@ -314,8 +314,8 @@ class BatchedPlant(ABC):
         self._drive_arrays = make_drive_arrays(
             size, n, queue_capacity(plant.drives.delay_steps, self.ratio)
         )
-        self._shaken = self._pushed = self._fed = self._closed = False
-        self._placed, self._ready = np.zeros(size, dtype=bool), False
+        self._is_shaken = self._has_wrench = self._has_feedforward = self._is_closed = False
+        self._is_placed, self._are_all_placed = np.zeros(size, dtype=bool), False
         machines = self.machines
         self.pose, self.twist, self.deflection = machines.pose, machines.twist, machines.deflection
         self.coordinates, self.rates = machines.coordinates, machines.rates
@@ -351,35 +351,37 @@ class BatchedPlant(ABC):
             InputError: wrong shapes, not finite, a machine of another kind.
             ClosedEngineError: the batched plant is closed.
         """
-        if self._closed:
+        if self._is_closed:
             raise ClosedEngineError("the batched plant is closed; make a new one")
         indices = _checked_indices(indices, self.size)
         m, k = len(indices), self.platform.n_deflections
         if platforms is not None and len(platforms) != m:
             raise InputError("platforms", f"must be {m}, one per machine, not {len(platforms)}")
         for row_number, index in enumerate(indices):
-            self._placed[index] = self._ready = False
+            self._is_placed[index] = self._are_all_placed = False
             if platforms is not None and platforms[row_number] is not self.platforms[index]:
                 self._adopt(index, as_model(platforms[row_number]))
             machine = self.platforms[index]
-            at = machine.home if pose is None else as_pose(_entry(pose, "pose", row_number, m, 7))
+            row_pose = (
+                machine.home if pose is None else as_pose(_entry(pose, "pose", row_number, m, 7))
+            )
             platform_twist = (
                 ZERO_VECTOR if twist is None else _entry(twist, "twist", row_number, m, 6)
             )
             if deflection is not None:
                 spring_deflection = _entry(deflection, "deflection", row_number, m, 2 * k)
             else:
-                spring_deflection = resting_deflection(machine, None if pose is None else at)
+                spring_deflection = resting_deflection(machine, None if pose is None else row_pose)
             ball_start = None if ball is None else ball[row_number]
             # Copies, since kernels are compiled anew for arrays that cannot be written to.
             with for_many_machines(machine is not self.platform):
                 self._put(
                     index,
                     machine,
-                    (at.copy(), platform_twist.copy(), spring_deflection),
+                    (row_pose.copy(), platform_twist.copy(), spring_deflection),
                     ball_start,
                 )
-        self._ready = bool(self._placed.all())
+        self._are_all_placed = bool(self._is_placed.all())
 
     def advance(
         self, command: Any, *, feedforward: Any = None, wrench: Any = None, shaking: Any = None
@@ -398,16 +400,18 @@ class BatchedPlant(ABC):
             ClosedEngineError: the batched plant is closed, or a machine was never reset, or its
                 reset was refused.
         """
-        if self._closed or not self._ready:
+        if self._is_closed or not self._are_all_placed:
             raise ClosedEngineError("the batched plant is closed, or some machines were not reset")
         inputs = self._inputs
-        _take(inputs.command, command, "command")
-        if self._fed or feedforward is not None:
-            self._fed = _take(inputs.feedforward, feedforward, "feedforward", optional=True)
-        if self._pushed or wrench is not None:
-            self._pushed = _take(inputs.wrench, wrench, "wrench", optional=True)
-        if self._shaken or shaking is not None:
-            self._shaken = _take(inputs.shaking, shaking, "shaking", optional=True)
+        _fill_input(inputs.command, command, "command")
+        if self._has_feedforward or feedforward is not None:
+            self._has_feedforward = _fill_input(
+                inputs.feedforward, feedforward, "feedforward", optional=True
+            )
+        if self._has_wrench or wrench is not None:
+            self._has_wrench = _fill_input(inputs.wrench, wrench, "wrench", optional=True)
+        if self._is_shaken or shaking is not None:
+            self._is_shaken = _fill_input(inputs.shaking, shaking, "shaking", optional=True)
         self._advance()
 
     def __copy__(self) -> Self:
@@ -416,7 +420,7 @@ class BatchedPlant(ABC):
 
     def close(self) -> None:
         """Free the engines; calling it twice is allowed."""
-        self._closed = True
+        self._is_closed = True
 
     @property
     def drives(self) -> DriveArrays:
@@ -454,7 +458,7 @@ class BatchedPlant(ABC):
         plant = varied_plant(self._plants[index], platform, self.timestep, self.limits)
         capacity = queue_capacity(plant.drives.delay_steps, self.ratio)
         if capacity > self._drive_arrays.queue.shape[1]:
-            self._drive_arrays = grown(self._drive_arrays, capacity)
+            self._drive_arrays = with_capacity(self._drive_arrays, capacity)
             self._adopt_arrays()
         self.platforms[index], self._plants[index] = platform, plant
 
@@ -492,18 +496,18 @@ class BatchedPlant(ABC):
         )
         # Column 0 of a drive's state is the motor's effort.
         states.effort[index] = self._plants[index].states[:, 0]
-        self._drive_arrays.before[index] = measurement.coordinates
-        self._placed[index] = True
+        self._drive_arrays.last_readings[index] = measurement.coordinates
+        self._is_placed[index] = True
 
 
-def _take(mine: FloatArray, given: Any, field: str, *, optional: bool = False) -> bool:
+def _fill_input(array: FloatArray, values: Any, field: str, *, optional: bool = False) -> bool:
     """Fill one input array, with zeros for None; return whether the input was given."""
-    if given is None and optional:
-        mine[:] = 0.0
+    if values is None and optional:
+        array[:] = 0.0
         return False
-    if getattr(given, "shape", None) != mine.shape:
-        raise InputError(field, f"must be an array of shape {mine.shape}, got {np.shape(given)}")
-    mine[:] = given
+    if getattr(values, "shape", None) != array.shape:
+        raise InputError(field, f"must be an array of shape {array.shape}, got {np.shape(values)}")
+    array[:] = values
     return True
 
 

@@ -52,7 +52,7 @@ class BulletRow(BulletEngine):
         super().__init__(platform, timestep, cast(Fidelity, fidelity), ball=ball)
 
     @property
-    def broken(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether the last step has failed and only a reset helps."""
         return not self._worlds
 
@@ -101,7 +101,7 @@ class BulletBatchedPlant(BatchedPlant):
         platform, size = self.platform, self.size
         check_size(size, self.fidelity)
         self._home = np.tile(platform.home_coordinates, (size, 1))
-        self._before, self._still = np.zeros((size, 6)), np.zeros(3)
+        self._previous_twists, self._no_shaking = np.zeros((size, 6)), np.zeros(3)
         self._engines: list[BulletRow] = []
         try:
             for _ in range(size):
@@ -160,11 +160,11 @@ class BulletBatchedPlant(BatchedPlant):
     def _step(self, index: int, part: int) -> None:
         """Step a machine; it fails if its state is no longer valid."""
         engine, machines, inputs = self._engines[index], self.machines, self._inputs
-        base_acceleration = inputs.shaking[index, part] if self._shaken else self._still
-        self._before[index] = engine.read()[1]
+        base_acceleration = inputs.shaking[index, part] if self._is_shaken else self._no_shaking
+        self._previous_twists[index] = engine.read()[1]
         loop_gap = engine.advance(machines.forces[index], inputs.wrench[index], base_acceleration)
         machines.failed[index] = not loop_gap <= LARGEST_GAP
-        if engine.broken:
+        if engine.has_failed:
             return
         machines.gap[index] = engine.loop_gap
         self._sense(index)
@@ -181,7 +181,7 @@ class BulletBatchedPlant(BatchedPlant):
     def _take_over(self, index: int) -> None:
         """Copy an engine's state to its row at the end of a period, if the state is valid."""
         engine, machines = self._engines[index], self.machines
-        if engine.broken:
+        if engine.has_failed:
             return
         pose, twist, _, _, deflection = engine.read()
         machines.pose[index], machines.twist[index], machines.deflection[index] = (
@@ -189,6 +189,6 @@ class BulletBatchedPlant(BatchedPlant):
             twist,
             deflection,
         )
-        machines.acceleration[index] = (twist - self._before[index]) / self.timestep
+        machines.acceleration[index] = (twist - self._previous_twists[index]) / self.timestep
         if self.rolling_ball is not None:
             self.ball[index] = engine.ball

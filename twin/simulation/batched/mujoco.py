@@ -51,8 +51,8 @@ class Fields(NamedTuple):
     qpos: FloatArray
     qvel: FloatArray
     ctrl: FloatArray
-    applied: FloatArray
-    """generalised forces"""
+    generalised_forces: FloatArray
+    """generalised forces that are applied"""
     sites: FloatArray
     """`(N, sites, 3)` positions of the sites [m], base axes"""
     positions: FloatArray
@@ -75,7 +75,7 @@ class PlantArrays(NamedTuple):
     """`(N, n)` coordinates of the actuators at home"""
     sign: FloatArray
     """`(N,)` 1 or -1, of quaternions of platforms on joints"""
-    before: FloatArray
+    previous_twists: FloatArray
     """`(N, 6)` twists one step of the engine before the end of the period"""
 
 
@@ -87,8 +87,8 @@ class Cycle(NamedTuple):
     gains: FloatArray
     counters: Any
     queue: FloatArray
-    first: FloatArray
-    none: FloatArray
+    reset_speeds: FloatArray
+    zeros: FloatArray
     failed: Any
     coordinates: FloatArray
     rates: FloatArray
@@ -96,7 +96,7 @@ class Cycle(NamedTuple):
     qpos: FloatArray
     qvel: FloatArray
     ctrl: FloatArray
-    applied: FloatArray
+    generalised_forces: FloatArray
     warning: Any
     joints: IndexArray
     springs: IndexArray
@@ -119,7 +119,7 @@ def fields_of(batch: Any) -> Fields:
     """Return the arrays of a batch; those of bodies are the results of its last call."""
     body = batch.model.body(PLATFORM_NAME)
     names = ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")
-    qpos, qvel, ctrl, applied_forces, sites = (batch.bind(name) for name in names)
+    qpos, qvel, ctrl, generalised_forces, sites = (batch.bind(name) for name in names)
     positions, quaternions, motions = (
         batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel")
     )
@@ -127,7 +127,7 @@ def fields_of(batch: Any) -> Fields:
         qpos,
         qvel,
         ctrl,
-        applied_forces,
+        generalised_forces,
         sites,
         positions,
         quaternions,
@@ -143,7 +143,7 @@ def wrenches_of(batch: Any) -> FloatArray:
     return wrenches
 
 
-def alike(one: Any, other: Any) -> bool:
+def have_same_parts(one: Any, other: Any) -> bool:
     """Return whether two models have the same parts at the same indices."""
     size_names = ("nq", "nv", "nu", "nbody", "njnt", "nsite", "ngeom", "neq", "nstate")
     same_sizes = all(getattr(one, size, 0) == getattr(other, size, 0) for size in size_names)
@@ -249,11 +249,11 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         self._fields = fields_of(self._batch)
         self._wrenches = wrenches_of(self._batch)
         home = np.tile(platform.home_coordinates, (size, 1))
-        self._kept = PlantArrays(home, np.ones(size), np.zeros((size, 6)))
+        self._plant_arrays = PlantArrays(home, np.ones(size), np.zeros((size, 6)))
         self._dry = np.tile(self._nominal.dry_friction, (size, 1, 1))
         self._data = mujoco.MjData(model)
-        self._tilted = False
-        self._driven = np.full(size, has_drives(platform))
+        self._is_tilted = False
+        self._has_drives = np.full(size, has_drives(platform))
         self._stage = POSITION_STAGE if machine.floats else VELOCITY_STAGE
         self._adopt_arrays()
 
@@ -276,19 +276,22 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         else:
             compiled = self._compile(platform)
         dry = compiled.dry_friction
-        if not alike(self._nominal.model, compiled.model) or dry.shape != self._dry.shape[1:]:
+        if (
+            not have_same_parts(self._nominal.model, compiled.model)
+            or dry.shape != self._dry.shape[1:]
+        ):
             raise InputError(
                 "platforms", f"{platform.name} is no machine like {self.platform.name}"
             )
         super()._adopt(index, platform)
         self._compiled[index], self._dry[index] = compiled, dry
-        self._kept.home[index] = platform.home_coordinates
-        self._driven[index] = has_drives(platform)
+        self._plant_arrays.home[index] = platform.home_coordinates
+        self._has_drives[index] = has_drives(platform)
         self._set_models()
 
     def _adopt_arrays(self) -> None:
         groups = (self._drive_arrays, self.machines, self._fields, self._layout)
-        self._cycle = cycle_of(self._kept.home, self._dry, *groups)
+        self._cycle = cycle_of(self._plant_arrays.home, self._dry, *groups)
 
     def _set_models(self) -> None:
         """Hand the machines' own models to the batch.
@@ -304,7 +307,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
             raise InputError("platforms", f"must all have the same parts ({error})") from None
 
     def _place(self, index: int, state: State, ball: Any) -> None:
-        """Put the machine where its engine would, and its whole record into the batch."""
+
         (machine, model), data = self._compiled[index], self._data
         mujoco.mj_resetData(model, data)
         legs = self.platforms[index].leg_coordinates(
@@ -315,7 +318,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         data.qvel[self._joint_rates] = joints.rates
         platform = platform_of(machine, model, data)
         platform.place(state.pose, state.twist)
-        self._kept.sign[index] = platform.sign
+        self._plant_arrays.sign[index] = platform.sign
         if self.rolling_ball is not None:
             self.ball[index] = place_on_plate(self.rolling_ball, state.pose, state.twist, ball)
             self.ball_lost[index] = False
@@ -325,7 +328,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         self._batch.reset([index], stage=STEP_STAGE)  # warnings that were counted
         mujoco.mj_getState(model, data, self._batch.state[index], INTEGRATION_STATE)
         joint_positions, joint_speeds = self._layout.joints
-        lengths = self._kept.home[index] + data.qpos[joint_positions].sum(axis=0)
+        lengths = self._plant_arrays.home[index] + data.qpos[joint_positions].sum(axis=0)
         rates = data.qvel[joint_speeds].sum(axis=0)
         self._hold(index, state._replace(lengths=lengths, rates=rates))
 
@@ -341,21 +344,26 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
             arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
         )
         self._wrenches[:] = inputs.wrench
-        self._kept.before[:] = machines.twist
+        self._plant_arrays.previous_twists[:] = machines.twist
         settings = (self.ratio, COMMAND_MODES.index(self.mode), self.timestep)
-        indices, runs = self._going(), self._runs()
+        indices, runs = self._running_machines(), self._runs()
         with _no_log():
             for run_number, run_length in enumerate(runs, start=1):
                 self._tilt(run_number - 1)
                 if before_step(self._cycle, *settings, run_length - 1):
-                    indices = self._going()
+                    indices = self._running_machines()
                 if 1 < run_number == len(runs):
-                    keep_twists(machines.failed, self._fields, self._layout, self._kept.before)
+                    keep_twists(
+                        machines.failed,
+                        self._fields,
+                        self._layout,
+                        self._plant_arrays.previous_twists,
+                    )
                 self._step(
                     indices, run_length, self._stage if run_number >= len(runs) - 1 else STEP_STAGE
                 )
-        ends = (self._kept, LARGEST_GAP, self.period, self.timestep)
-        after_period(arrays, machines, self._fields, self._layout, *ends)
+        end_arguments = (self._plant_arrays, LARGEST_GAP, self.period, self.timestep)
+        after_period(arrays, machines, self._fields, self._layout, *end_arguments)
         if self.rolling_ball is not None:
             read_balls(machines.failed, self._fields, self.ball)
             ball_lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
@@ -363,11 +371,11 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
 
     def _runs(self) -> list[int]:
         """Return the numbers of engine steps for which forces are held, one after the other."""
-        inputs_change = self._shaken or self._dry.size or self._driven.any()
+        inputs_change = self._is_shaken or self._dry.size or self._has_drives.any()
         constant = self.mode == "force" and not inputs_change
         return [self.ratio - 1, 1] if constant and self.ratio > 1 else [1] * self.ratio
 
-    def _going(self) -> Any:
+    def _running_machines(self) -> Any:
         """Return the machines that have not failed; None for all."""
         is_failed = self.machines.failed
         return np.flatnonzero(~is_failed).astype(np.int32) if is_failed.any() else None
@@ -381,20 +389,20 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
 
     def _tilt(self, part: int) -> None:
         """Apply the acceleration of the bases in one step of the engine, or end it."""
-        if not (self._shaken or self._tilted):
+        if not (self._is_shaken or self._is_tilted):
             return
-        if not self._tilted:
+        if not self._is_tilted:
             for index, compiled in enumerate(self._compiled):
                 if compiled is self._nominal:
                     self._compiled[index] = compiled._replace(model=copy.copy(compiled.model))
             self._set_models()
         fields = np.zeros((self.size, 3))
         fields[:, 2] = [-compiled.machine.gravity for compiled in self._compiled]
-        if self._shaken:
+        if self._is_shaken:
             fields -= self._inputs.shaking[:, part]
         for gravity, field in zip(self._gravity, fields, strict=True):
             gravity[:] = field
-        self._tilted = self._shaken
+        self._is_tilted = self._is_shaken
         self._batch.set_models(self._models)  # required after any change
 
 

@@ -76,20 +76,20 @@ class MachineRun:
 
     Attributes:
         platform: the machine.
-        engine: that computes it.
+        engine: engine that simulates it.
         loop: drives, sensors and controller around it.
-        ratio: engine steps in a control period.
+        ratio: number of engine steps in a control period.
         state: present state; its time continues when the engine is exchanged.
-        applied: `(ratio, n)` forces of the last control period.
+        applied_forces: `(ratio, n)` forces of the last control period.
         stopped: reason for a stop until a reset; empty without one.
     """
 
     def __init__(self, platform: MachineModel, engine: Engine, controller: Controller) -> None:
-        """Put the parts together; `start` begins."""
+        """Connect engine and controller; `start` begins the run."""
         self.platform, self.engine = platform, engine
         self.loop = ClosedLoop(platform, controller, Plant(platform), keep=1)
         self.ratio = round(controller.period / engine.timestep)
-        self.applied = np.zeros((self.ratio, platform.n_actuators))
+        self.applied_forces = np.zeros((self.ratio, platform.n_actuators))
         self.stopped = ""
         self.state: State
         self._state: State
@@ -156,7 +156,7 @@ class MachineRun:
 
     @property
     def message(self) -> str:
-        """Why the machine is being stopped, or was; empty where it is not."""
+        """Reason why the machine is being stopped, or was; empty where it is not."""
         return self.stopped or self.loop.stopped
 
     @property
@@ -204,10 +204,10 @@ class MachineRun:
 
         def force_at(index: int, state: State) -> FloatArray:
             if forces is None:
-                loop_forces = self.loop.step(index, self._timed(state))
+                loop_forces = self.loop.step(index, self._with_session_time(state))
             else:
                 loop_forces = forces[index - first_step]
-            self.applied[index - first_step] = loop_forces
+            self.applied_forces[index - first_step] = loop_forces
             return loop_forces
 
         def wrench_at(state: State) -> FloatArray | None:
@@ -219,7 +219,7 @@ class MachineRun:
         except SimulationStoppedError as error:
             self.stopped = self.loop.stopped or str(error.data.get("reason", error))
             return
-        self._state, self.state = state, self._timed(state)
+        self._state, self.state = state, self._with_session_time(state)
         self._step += 1
         if self.loop.finished:
             self.stopped = self.loop.stopped
@@ -241,7 +241,7 @@ class MachineRun:
         self._state = self.engine.reset(pose, twist, deflection)
         self.state, self._offset = self._state._replace(time=time), time
 
-    def _timed(self, state: State) -> State:
+    def _with_session_time(self, state: State) -> State:
         """Return a state of the engine with the session's time."""
         return state._replace(time=self._offset + state.time)
 
@@ -271,7 +271,7 @@ def make_engine_for(
     """
     resolved_step = suitable_timestep(platform) if fidelity == "accurate" else period
     longest_step = resolved_step * (1.0 + 1e-9)
-    refused: InputError | None = None
+    refusal: InputError | None = None
     for ratio in CANDIDATE_STEP_RATIOS:
         timestep = period / ratio
         if timestep > longest_step:
@@ -282,8 +282,8 @@ def make_engine_for(
         except InputError as error:
             if error.field != "timestep":
                 raise
-            refused = error
-    raise refused or InputError("timestep", "no step suits this machine")
+            refusal = error
+    raise refusal or InputError("timestep", "no step suits this machine")
 
 
 def new_run(
@@ -302,8 +302,8 @@ def new_run(
         settings: engine, controller, gains.
         reference: of the session.
         first: control period of the session with which it begins.
-        state: where; default at rest at home.
-        engine: in place of that of the settings.
+        state: initial state; None: at rest at home.
+        engine: engine to use; None: a new one as the settings name it.
 
     Raises:
         InputError: the machine does not take the engine, the controller or its gains.
@@ -365,12 +365,12 @@ class Comparison:
             engine.close()
             raise
 
-    def advance(self, disturbance: Disturbance | None, applied: FloatArray) -> None:
-        """Advance by one control period, as a machine did on which `applied` `(m, n)` acted."""
+    def advance(self, disturbance: Disturbance | None, applied_forces: FloatArray) -> None:
+        """Advance by one control period under the forces `(m, n)` of the first machine."""
         forces = None
         if self._follows:
-            force_rows = np.arange(self.run.ratio) * len(applied) // self.run.ratio
-            forces = applied[force_rows]
+            force_rows = np.arange(self.run.ratio) * len(applied_forces) // self.run.ratio
+            forces = applied_forces[force_rows]
         self.run.advance(disturbance, forces)
 
     def close(self) -> None:

@@ -49,8 +49,8 @@ class History:
     """A ring of rows, as many as `capacity`; older ones are overwritten.
 
     Attributes:
-        charts: whose values are kept.
-        capacity: rows that are kept.
+        charts: charts whose values are kept.
+        capacity: number of rows that are kept.
         count: number of changes so far: appended rows, including overwritten ones, and clearings.
     """
 
@@ -92,10 +92,10 @@ class History:
         """Return the values `(k, curves)` of a chart, the oldest row first."""
         return self._ordered(self._values[name])
 
-    def _ordered(self, kept: FloatArray) -> FloatArray:
+    def _ordered(self, rows: FloatArray) -> FloatArray:
         if self._count <= self.capacity:
-            return kept[: self._count].copy()
-        return np.roll(kept, -(self._count % self.capacity), axis=0)
+            return rows[: self._count].copy()
+        return np.roll(rows, -(self._count % self.capacity), axis=0)
 
 
 class ActuatorLimits(NamedTuple):
@@ -161,7 +161,7 @@ class MachineCharts:
 
     Attributes:
         charts: setpoint and measured axes, lengths, speeds and forces with their limits, energy.
-        limits: of the actuators.
+        limits: limits of the actuators.
     """
 
     def __init__(self, axes: Axes) -> None:
@@ -185,9 +185,9 @@ class MachineCharts:
         """Return the charts' values.
 
         Args:
-            state: of the machine.
-            setpoint: `(7,)` pose, None without a reference.
-            forces: `(n,)` on the legs.
+            state: state of the machine.
+            setpoint: `(7,)` pose; None without a reference.
+            forces: `(n,)` forces on the legs.
         """
         pose, twist, _ = self._platform.constrain(state.pose, state.twist)
         measured = self._displacement(pose)

@@ -109,8 +109,8 @@ class MachineSession:
         self._recorder = Recorder(platform.n_actuators, 2 * platform.n_deflections)
         self._disturbance: Disturbance | None = None
         self._disturbed_periods = self._step = 0
-        self._noted = -HISTORY_INTERVAL
-        self._owed = 0.0
+        self._last_noted_time = -HISTORY_INTERVAL
+        self._remaining_periods = 0.0
 
     # What it is.
 
@@ -215,7 +215,7 @@ class MachineSession:
     @property
     def loads(self) -> FloatArray:
         """Forces on the legs `(n,)` [N, N m]."""
-        return np.array(self._run.applied[-1])
+        return np.array(self._run.applied_forces[-1])
 
     @property
     def utilisation(self) -> FloatArray:
@@ -309,7 +309,7 @@ class MachineSession:
             InputError: a setting that cannot be used; everything stays as it was.
             MissingDependencyError: a library is missing; likewise.
         """
-        settings = self.settings.changed(**changes)
+        settings = self.settings.with_changes(**changes)
         if self._run.message or _machine(settings) != _machine(self.settings):
             self._begin(settings)
         elif settings != self.settings:
@@ -328,12 +328,12 @@ class MachineSession:
 
     def advance(self, duration: float) -> None:
         """Advance by `duration` [s] in whole control periods; the remainder is kept."""
-        self._owed += duration / self.period
-        periods = int(self._owed + 1e-9)
-        self._owed -= periods
+        self._remaining_periods += duration / self.period
+        periods = int(self._remaining_periods + 1e-9)
+        self._remaining_periods -= periods
         for _ in range(periods):
             if self.stopped:
-                self._owed = 0.0
+                self._remaining_periods = 0.0
                 break
             self._advance()
 
@@ -383,11 +383,11 @@ class MachineSession:
             self._note()
             return
         if self._comparison is not None:
-            self._comparison.advance(disturbance, self._run.applied)
-        self._recorder.append(previous_state, self._run.applied[0], self._run.last_signals())
+            self._comparison.advance(disturbance, self._run.applied_forces)
+        self._recorder.append(previous_state, self._run.applied_forces[0], self._run.last_signals())
         self._disturbed_periods = max(0, self._disturbed_periods - 1)
         self._step += 1
-        if self.time >= self._noted + HISTORY_INTERVAL - 0.5 * self.period:
+        if self.time >= self._last_noted_time + HISTORY_INTERVAL - 0.5 * self.period:
             self._note()
 
     def _change(self, settings: Settings) -> None:
@@ -443,10 +443,11 @@ class MachineSession:
         return reference
 
     def _note(self) -> None:
-        """Add a row to the history."""
-        self._noted = self.time
-        run, comparison_run = self._run, None if self._comparison is None else self._comparison.run
-        values = self._charts.values(run.state, run.reference_pose, run.applied[-1])
+        """Add a row to the history; the loop gap [m] is how far the mechanism's loops are open."""
+        self._last_noted_time = self.time
+        run = self._run
+        comparison_run = None if self._comparison is None else self._comparison.run
+        values = self._charts.values(run.state, run.reference_pose, run.applied_forces[-1])
         values["loop_gap"] = np.array(
             [run.loop_gap, np.nan if comparison_run is None else comparison_run.loop_gap]
         )

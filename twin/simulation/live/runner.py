@@ -146,8 +146,8 @@ class Runner:
         self.paused = self.waiting = False
         self.speed = 1.0
         self.real_time_factor = float("nan")
-        self._shown = shown or (lambda: None)
-        self._watched = watched or (lambda: True)
+        self._after_advance = shown or (lambda: None)
+        self._is_watched = watched or (lambda: True)
         self._period = 1.0 / positive(rate, "rate")
         self._requests: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self._ending = threading.Event()
@@ -198,7 +198,7 @@ class Runner:
         last_tick = next_due = last_watched = time.perf_counter()
         while not self._ending.is_set():
             tick_time = time.perf_counter()
-            if self._watched() or not self._requests.empty():
+            if self._is_watched() or not self._requests.empty():
                 last_watched = tick_time
             self.waiting = tick_time - last_watched > UNWATCHED_TIMEOUT
             if self.waiting:
@@ -208,7 +208,7 @@ class Runner:
             elapsed_time, last_tick = tick_time - last_tick, tick_time
             self._guarded(self._serve)
             self._guarded(partial(self._advance, elapsed_time))
-            self._guarded(self._shown)
+            self._guarded(self._after_advance)
             current_time = time.perf_counter()
             next_due = max(next_due + self._period, current_time)
             self._ending.wait(next_due - current_time)
@@ -221,8 +221,8 @@ class Runner:
                 return
             self._guarded(request)
 
-    def _advance(self, passed: float) -> None:
-        """Advance by what has `passed` on the clock [s], at most `MAX_CATCH_UP`."""
+    def _advance(self, elapsed: float) -> None:
+        """Advance by what has `elapsed` on the clock [s], at most `MAX_CATCH_UP`."""
         source, time_before = self.source, self.source.time
         if self.paused or source.stopped:
             steps, self._steps = self._steps, 0
@@ -231,9 +231,9 @@ class Runner:
             self.real_time_factor = float("nan")
             return
         self._steps = 0
-        source.advance(self.speed * min(passed, MAX_CATCH_UP))
+        source.advance(self.speed * min(elapsed, MAX_CATCH_UP))
         # A run that was reset, or a recording that restarts, goes back.
-        factor = max(0.0, source.time - time_before) / passed
+        factor = max(0.0, source.time - time_before) / elapsed
         previous_factor = self.real_time_factor
         self.real_time_factor = (
             factor

@@ -92,10 +92,10 @@ def occupant(payload: Payload) -> Occupant | None:
     )
 
 
-def known_machines(*own: str | Path) -> dict[str, str | Path]:
+def known_machines(*files: str | Path) -> dict[str, str | Path]:
     """Return machines by name: those of the catalogue and, first, a name and file of one's own."""
     shipped: dict[str, str | Path] = {name: name for name in (*machine_names(), *gallery_names())}
-    user_machine = {str(own[0]): own[1]} if own else {}
+    user_machine = {str(files[0]): files[1]} if files else {}
     return user_machine | shipped | user_machine
 
 
@@ -153,7 +153,7 @@ class Settings(BaseModel):
         if self.comparison is not None:
             one_of(self.comparison, "comparison", ENGINES)
 
-    def changed(self, **changes: object) -> Settings:
+    def with_changes(self, **changes: object) -> Settings:
         """Return these settings with changes; another controller begins with gains of its own.
 
         Raises:
@@ -279,14 +279,14 @@ def written(set_up: SetUp) -> str:
         axis: f"{value:.6g}" for axis, value in set_up.target.items() if round(value, 4)
     }
     changed_values |= {
-        name: ",".join(map(_written, value)) if isinstance(value, tuple) else _written(value)
+        name: ",".join(map(_value_text, value)) if isinstance(value, tuple) else _value_text(value)
         for name, value in set_up.controls.items()
         if value is not False
     }
     return urlencode(changed_values, safe=",")
 
 
-def _written(value: str | float) -> str:
+def _value_text(value: str | float) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -71,7 +71,7 @@ CHECKED_TIMES = 500
 """Number of times along a motion at which it is checked before it is played."""
 
 
-Allowed = Callable[[FloatArray], bool]
+PoseCheck = Callable[[FloatArray], bool]
 """Function from axes `(m, k)` along a path to whether the path may be taken."""
 
 
@@ -110,7 +110,7 @@ def through(start: AxisSample, end: AxisSample, duration: float) -> Transfer:
     return Transfer(duration, END_CONDITIONS_INVERSE @ np.array(start_rows))
 
 
-def _ends() -> FloatArray:
+def _end_rows() -> FloatArray:
     """Return the matrix `(6, 6)` from values and derivatives at both ends to coefficients."""
     order = np.arange(6.0)
     start_conditions = [np.eye(6)[0], np.eye(6)[1], 2.0 * np.eye(6)[2]]
@@ -118,7 +118,7 @@ def _ends() -> FloatArray:
     return np.linalg.inv(np.array(start_conditions + end_conditions))
 
 
-END_CONDITIONS_INVERSE = _ends()
+END_CONDITIONS_INVERSE = _end_rows()
 """Matrix `(6, 6)` from both ends' values and derivatives to the coefficients of a quintic."""
 
 
@@ -143,7 +143,7 @@ class Pace:
         self._actuators = actuators_per_axis
 
     def transfer(
-        self, start: AxisSample, end: AxisSample, allowed: Allowed | None = None
+        self, start: AxisSample, end: AxisSample, allowed: PoseCheck | None = None
     ) -> Transfer:
         """Return a transfer that keeps the limits, or the first candidate if none does.
 
@@ -173,8 +173,8 @@ class Pace:
 
     def _fastest(self, start: AxisSample, end: AxisSample) -> FloatArray:
         """Return the larger of the actuators' prescribed speeds `(n,)` at the two ends."""
-        both = np.abs(np.array([start.rates, end.rates]) @ self._actuators.T)
-        return np.asarray(both.max(axis=0))
+        end_rates = np.abs(np.array([start.rates, end.rates]) @ self._actuators.T)
+        return np.asarray(end_rates.max(axis=0))
 
 
 class Segment(NamedTuple):
@@ -194,7 +194,7 @@ class AxisTrajectory:
     Positions, rates and accelerations are continuous wherever the motions that are played are.
     """
 
-    def __init__(self, pace: Pace, size: int, allowed: Allowed | None = None) -> None:
+    def __init__(self, pace: Pace, size: int, allowed: PoseCheck | None = None) -> None:
         """Rest at home.
 
         Args:
@@ -202,15 +202,15 @@ class AxisTrajectory:
             size: number of axes.
             allowed: returns whether a path, axes `(m, k)`, may be taken.
         """
-        self._pace, self._allowed = pace, allowed
+        self._pace, self._is_allowed = pace, allowed
         self._last = at_rest(np.zeros(size))
         self._segments: deque[Segment] = deque()
-        self._repeated: Motion | None = None
+        self._repeated_motion: Motion | None = None
         self._played_until = -np.inf
 
     def playing(self, time: float) -> bool:
         """Return whether a motion is being played at `time` [s], or will be repeated."""
-        return self._repeated is not None or time < self._played_until
+        return self._repeated_motion is not None or time < self._played_until
 
     @property
     def target(self) -> FloatArray:
@@ -247,8 +247,8 @@ class AxisTrajectory:
     def move_to(self, time: float, values: FloatArray) -> None:
         """Go from the state at `time` [s] to rest at `values` `(k,)` [m], [rad]."""
         current_state = self.state(time)
-        self._cut(time)
-        self._go(time, current_state, at_rest(np.asarray(values, dtype=float)))
+        self._cut_after(time)
+        self._start_transfer(time, current_state, at_rest(np.asarray(values, dtype=float)))
 
     def play(self, time: float, motion: Motion, loop: bool = False) -> None:
         """Go from the state at `time` [s] to a motion's start, then along it.
@@ -259,11 +259,11 @@ class AxisTrajectory:
             loop: repeat it until another command.
         """
         current_state = self.state(time)
-        self._cut(time)
-        self._go(time, current_state, _state(motion, 0.0))
+        self._cut_after(time)
+        self._start_transfer(time, current_state, _state(motion, 0.0))
         self._append(motion)
         if loop:
-            self._repeated = motion
+            self._repeated_motion = motion
         else:
             self._come_to_rest()
 
@@ -272,7 +272,7 @@ class AxisTrajectory:
         if not self.playing(time):
             return
         current_state = self.state(time)
-        self._cut(time)
+        self._cut_after(time)
         self._brake(time, current_state)
 
     def forget(self, time: float) -> None:
@@ -280,7 +280,7 @@ class AxisTrajectory:
         while self._segments and self._segments[0].end < time:
             self._segments.popleft()
 
-    def _cut(self, time: float) -> None:
+    def _cut_after(self, time: float) -> None:
         """End the trajectory at `time` [s]; its past is kept, as slopes need it."""
         past_segments = [segment for segment in self._segments if segment.begin < time]
         if past_segments and past_segments[-1].end < time:
@@ -288,15 +288,15 @@ class AxisTrajectory:
         self._segments = deque(
             segment._replace(end=min(segment.end, time)) for segment in past_segments
         )
-        self._repeated, self._played_until = None, -np.inf
+        self._repeated_motion, self._played_until = None, -np.inf
 
-    def _go(self, time: float, start: AxisSample, end: AxisSample) -> None:
+    def _start_transfer(self, time: float, start: AxisSample, end: AxisSample) -> None:
         """Append the transfer between two states, if they differ."""
         self._last = end
         if all(np.abs(a - b).max() <= STATE_TOLERANCE for a, b in zip(start, end, strict=True)):
             self._segments.append(Segment(time, time, through_rest(end)))
             return
-        transfer = self._pace.transfer(start, end, self._allowed)
+        transfer = self._pace.transfer(start, end, self._is_allowed)
         self._segments.append(Segment(time, time + transfer.duration, transfer.axes))
 
     def _append(self, motion: Motion) -> None:
@@ -311,18 +311,18 @@ class AxisTrajectory:
             self._brake(self._segments[-1].end, self._last)
 
     def _brake(self, time: float, start: AxisSample) -> None:
-        self._go(time, start, at_rest(start.values + 0.5 * BRAKING_TIME * start.rates))
+        self._start_transfer(time, start, at_rest(start.values + 0.5 * BRAKING_TIME * start.rates))
 
     def _repeat(self, until: float) -> None:
         """Append repetitions of the looped motion until the trajectory ends after `until` [s]."""
-        motion = self._repeated
+        motion = self._repeated_motion
         while motion is not None and self._segments[-1].end <= until:
             motion_start, end_time = _state(motion, 0.0), self._segments[-1].end
             repeat_jump = max(
                 float(np.abs(a - b).max()) for a, b in zip(self._last, motion_start, strict=True)
             )
             if repeat_jump > STATE_TOLERANCE:
-                self._go(end_time, self._last, motion_start)
+                self._start_transfer(end_time, self._last, motion_start)
             self._append(motion)
 
 
@@ -433,10 +433,10 @@ class Axes:
             first_outside = values[outside_rows[0]] if outside_rows.size else last_inside
             ends.append(float(self.reachable(last_inside, first_outside)[column] / unit))
         name = self.names[column]
-        return Axis(name, "deg" if column >= 3 else "mm", *_rounded(*ends))
+        return Axis(name, "deg" if column >= 3 else "mm", *_round_range(*ends))
 
 
-def _rounded(low: float, high: float) -> tuple[float, float]:
+def _round_range(low: float, high: float) -> tuple[float, float]:
     """Return a range rounded inwards to three digits of its width, for display."""
     digits = int(2 - np.floor(np.log10(max(high - low, 1e-9))))
     unit = 10.0**-digits
@@ -464,7 +464,7 @@ class Steering:
 
     def reset(self) -> None:
         """Rest at home again."""
-        self.trajectory = AxisTrajectory(self._pace, len(self.axes.names), self._inside)
+        self.trajectory = AxisTrajectory(self._pace, len(self.axes.names), self._is_inside)
         self._until = -np.inf
 
     @property
@@ -539,5 +539,5 @@ class Steering:
         new_reference = reference_of(self.platform, self.period, times, *motion)
         return new_reference._replace(begin=first_period)
 
-    def _inside(self, values: FloatArray) -> bool:
+    def _is_inside(self, values: FloatArray) -> bool:
         return bool(self.platform.within_limits(self.axes.poses(values)).all())

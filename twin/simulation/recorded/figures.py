@@ -189,11 +189,13 @@ def _elbows(model: MachineModel, angles: FloatArray) -> FloatArray | None:
         return None
     parameters: Any = model.parameters
     elbows = []
-    for leg, place, angle in zip(parameters.legs, parameters.home_places, angles.T, strict=True):
-        crank = leg.home_geometry(place)
+    for leg, base_point, angle in zip(
+        parameters.legs, parameters.home_places, angles.T, strict=True
+    ):
+        crank = leg.home_geometry(base_point)
         zero_normal = np.cross(crank.axis, crank.zero)
         crank_direction = np.cos(angle)[:, None] * crank.zero + np.sin(angle)[:, None] * zero_normal
-        elbows.append(place.base + leg.crank_length * crank_direction)
+        elbows.append(base_point.base + leg.crank_length * crank_direction)
     return np.stack(elbows, axis=1)
 
 

@@ -368,7 +368,7 @@ def _labels(name: str, shape: Sequence[int], unit: str) -> list[str]:
     return [" ".join([*name.split(), *map(str, index)]) + units.get(name, "") for index in indices]
 
 
-Recorded = TypeVar("Recorded", bound=RecordedMotion)
+RecordingType = TypeVar("RecordingType", bound=RecordedMotion)
 
 
 def write(motion: RecordedMotion, path: str | Path) -> Path:
@@ -431,7 +431,7 @@ def write_parquet(motion: RecordedMotion, path: str | Path) -> Path:
     )
 
 
-def read(path: str | Path, kind: type[Recorded]) -> Recorded:
+def read(path: str | Path, kind: type[RecordingType]) -> RecordingType:
     """Return a motion of a kind from a file: .csv, .parquet, else .npz.
 
     Raises:

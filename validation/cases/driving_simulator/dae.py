@@ -75,10 +75,10 @@ def coefficient(reduction: IndexReduction, plate: PlateModel, term: PrintedTerm)
     """Return the derived coefficient of a term of a multiplier."""
     symbols = symbolic_dae(plate.lumped()).symbols
     names = [*symbols.coordinates, *symbols.rates, *symbols.input_accelerations]
-    required = {symbols.roll: term.angles[0], symbols.pitch: term.angles[1]}
+    exponents = {symbols.roll: term.angles[0], symbols.pitch: term.angles[1]}
     if term.input is not None:
-        required[symbols.input_accelerations[term.input - 1]] = 1
-    powers = tuple(required.get(symbol, 0) for symbol in names)
+        exponents[symbols.input_accelerations[term.input - 1]] = 1
+    powers = tuple(exponents.get(symbol, 0) for symbol in names)
     coefficients = dict(_polynomial(reduction.multipliers[term.multiplier - 1], names))
     value = coefficients.get(powers, 0)
     return Fraction(int(value.p), int(value.q)) if value else Fraction(0)

@@ -91,7 +91,7 @@ POSE_TOLERANCES = {
 SETTLING_TIME = 0.3
 """[s] Time after which the initial transient has decayed to exp(-9)."""
 
-FORCE_BARS = {
+FORCE_LIMITS = {
     "mujoco": (5e-2, "of 1.3 kN; what the loops take back of the feet's springs"),
     "bullet": (1e-2, "of 1.3 kN; what the loops take back of forces held over 5 ms"),
 }
@@ -140,22 +140,22 @@ def printed_difference(plate: PlateModel, coordinates: FloatArray) -> float:
     return largest(differences)
 
 
-def returned(model: PlateKinematics, coordinates: FloatArray) -> float:
-    """Return the error [m, rad] of direct kinematics applied to those of inverse kinematics."""
+def round_trip_error(model: PlateKinematics, coordinates: FloatArray) -> float:
+    """Return the error [m, rad] of direct kinematics of lengths from inverse kinematics."""
     front_left, rear_left, rear_right = model.inverse(coordinates).lengths[:, 1:].T
     recovered = model.direct(rear_right, rear_left, front_left).coordinates
     return largest(recovered - coordinates)
 
 
-def kinematics_statements(plate: PlateModel, worst: WorstErrors) -> tuple[Statement, ...]:
+def kinematics_statements(plate: PlateModel, worst_errors: WorstErrors) -> tuple[Statement, ...]:
     """Return the statements about kinematics, ranges and the driver's head."""
     small = SmallAngleKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
     exact = ExactKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
     heave, roll, pitch = small
     difference = np.abs(small - exact).max()
     grid = np.array([[0.35, 0.05, -0.03], [0.32, -0.1, 0.02]])
-    round_trip_error = max(
-        returned(model(plate), grid) for model in (SmallAngleKinematics, ExactKinematics)
+    kinematics_error = max(
+        round_trip_error(model(plate), grid) for model in (SmallAngleKinematics, ExactKinematics)
     )
     rest_motion = exact_head_motion(
         plate, [0.0, 0.0, 0.0], [plate.home_length, 0.0, 0.0], ZERO_RATES, ZERO_RATES
@@ -175,9 +175,9 @@ def kinematics_statements(plate: PlateModel, worst: WorstErrors) -> tuple[Statem
             printed_difference(plate, grid) < 1e-14,
         ),
         SIMULATOR_PAPER["original_configuration"].judged(
-            f"They do, to {round_trip_error:.0e} m and rad in the small-angle and in the exact "
+            f"They do, to {kinematics_error:.0e} m and rad in the small-angle and in the exact "
             "model.",
-            round_trip_error < 1e-14,
+            kinematics_error < 1e-14,
         ),
         SIMULATOR_PAPER["smaller_plate"].not_given(
             "Ranges grow as the plate shrinks: half the stroke over half its length and width.",
@@ -190,10 +190,11 @@ def kinematics_statements(plate: PlateModel, worst: WorstErrors) -> tuple[Statem
             "as printed a driver at rest feels -g, in free fall -2 g; see the errata",
         ),
         SIMULATOR_PAPER["small_angles"].judged(
-            f"Lengths are off by up to {1e3 * worst.length:.2g} mm of "
-            f"{1e3 * plate.stroke:g} mm stroke, heave by {1e3 * worst.heave:.2g} mm, "
-            f"feet by {1e3 * worst.foot:.2g} mm.",
-            max(worst.length, worst.heave, worst.foot) < LINE_WIDTH * plate.stroke,
+            f"Lengths are off by up to {1e3 * worst_errors.length:.2g} mm of "
+            f"{1e3 * plate.stroke:g} mm stroke, heave by {1e3 * worst_errors.heave:.2g} mm, "
+            f"feet by {1e3 * worst_errors.foot:.2g} mm.",
+            max(worst_errors.length, worst_errors.heave, worst_errors.foot)
+            < LINE_WIDTH * plate.stroke,
             "curves that look alike do not show a few millimetres; the errors grow with the square "
             "of the angles",
         ),
@@ -224,7 +225,7 @@ def check_simulator_engines(platform: Platform) -> CaseResult:
         forces: Forces = {}
         for engine, label in ENGINE_LABELS.items():
             try:
-                trajectory = followed(machine, plate, inputs, engine, RUN_DURATIONS[name])
+                trajectory = engine_course(machine, plate, inputs, engine, RUN_DURATIONS[name])
                 full_forces, reduced_forces = (
                     forces_along(
                         machine, plate, inputs.scaled(fraction), engine, RUN_DURATIONS[name]
@@ -249,23 +250,23 @@ def check_simulator_engines(platform: Platform) -> CaseResult:
     )
 
 
-def followed(
+def engine_course(
     machine: Platform, plate: PlateModel, inputs: DrivenLengths, engine: str, duration: float
 ) -> Trajectory:
     """Return an engine's course while forces and loops hold three lengths on the inputs."""
     step = ENGINE_TIMESTEPS[engine]
     steps = round(duration / step)
     step_starts = np.asarray(np.arange(steps) * step, dtype=np.float64)
-    lengths, driven = inputs.sample(step_starts), list(DRIVEN_INDICES)
+    lengths, driven_indices = inputs.sample(step_starts), list(DRIVEN_INDICES)
     midpoint_forces = exact_forces(plate, inputs, step_starts + 0.5 * step)
-    carried_mass = plate.lifted_mass / len(driven)
+    carried_mass = plate.lifted_mass / len(driven_indices)
 
     def forces(time: float, state: State) -> FloatArray:
         k = round(time / step)
         pillar_forces: FloatArray = midpoint_forces[k].copy()
-        length_error = lengths.value[k] - state.lengths[driven]
-        rate_error = lengths.rate[k] - state.rates[driven]
-        pillar_forces[driven] += carried_mass * (
+        length_error = lengths.value[k] - state.lengths[driven_indices]
+        rate_error = lengths.rate[k] - state.rates[driven_indices]
+        pillar_forces[driven_indices] += carried_mass * (
             LOOP_BANDWIDTH**2 * length_error + 2.0 * LOOP_BANDWIDTH * rate_error
         )
         return pillar_forces
@@ -291,15 +292,15 @@ def forces_along(
     They are the engine's open tree, the exact model, the printed and the completed energies.
     """
     time = np.linspace(0.0, duration, STATE_COUNT)
-    driven = list(DRIVEN_INDICES)
+    driven_indices = list(DRIVEN_INDICES)
     states = zip(*states_along(plate, inputs, time), strict=True)
     projections = [projection(engine, machine, *row) for row in states]
     sample = inputs.sample(time)
     forces = {
         "engine": np.array(
-            [np.linalg.solve(result.map[:, driven], result.load) for result in projections]
+            [np.linalg.solve(result.map[:, driven_indices], result.load) for result in projections]
         ),
-        "exact": exact_forces(plate, inputs, time)[:, driven],
+        "exact": exact_forces(plate, inputs, time)[:, driven_indices],
     }
     for name, complete in (("printed", False), ("complete", True)):
         dae = numeric_dae(without_feet(plate), complete)
@@ -308,7 +309,7 @@ def forces_along(
             dae.multipliers(coordinates[k], rates[k], inputs.sample(instant))
             for k, instant in enumerate(time.tolist())
         ]
-        forces[name] = -np.array(multipliers)[:, -len(driven) :]
+        forces[name] = -np.array(multipliers)[:, -len(driven_indices) :]
     return forces
 
 
@@ -317,17 +318,19 @@ def _motion(
 ) -> Iterator[Entry]:
     engine_coordinates, expected = coordinates_of(course.pose), inputs.sample(course.time).value
     exact = driven_motion(plate, inputs, course.time).value.coordinates
-    bar, reason = POSE_TOLERANCES[course.engine]
+    tolerance, reason = POSE_TOLERANCES[course.engine]
     length_error = largest(course.lengths[:, list(DRIVEN_INDICES)] - expected)
-    yield Measure(f"{title}: driven lengths off the inputs", length_error, bar, reason, unit="m")
+    yield Measure(
+        f"{title}: driven lengths off the inputs", length_error, tolerance, reason, unit="m"
+    )
     name = f"{title}: heave, roll, pitch off the exact closed forms"
-    yield Measure(name, largest(engine_coordinates - exact), bar, reason, unit="m, rad")
-    settled = course.time > SETTLING_TIME
+    yield Measure(name, largest(engine_coordinates - exact), tolerance, reason, unit="m, rad")
+    is_settled = course.time > SETTLING_TIME
     errors = course.forces - exact_forces(plate, inputs, course.time + 0.5 * course.timestep)
     yield Measure(
         f"{title}: forces that hold the lengths off the exact ones, from {SETTLING_TIME:g} s",
-        largest(errors[settled][:-1]),
-        *FORCE_BARS[course.engine],
+        largest(errors[is_settled][:-1]),
+        *FORCE_LIMITS[course.engine],
         unit="N",
     )
     small_angle_error = engine_coordinates - small_angles(plate, inputs, course.time)
@@ -382,11 +385,11 @@ def _line_widths(plate: PlateModel, inputs: DrivenLengths, course: Trajectory) -
 
 def _statement(line_widths: dict[str, FloatArray]) -> Statement:
     heave, roll, pitch = 100.0 * np.array(list(line_widths.values())).max(axis=0)
-    worst = 0.01 * max(heave, roll, pitch)
+    worst_width = 0.01 * max(heave, roll, pitch)
     return SIMULATOR_PAPER["simscape"].judged(
         f"In both engines and for both inputs the curves lie within {heave:.2f} % of their range "
         f"for heave, {roll:.2f} % for roll, {pitch:.2f} % for pitch; a printed curve is "
-        f"{100.0 * LINE_WIDTH:.2f} % wide. Inputs {LINE_WIDTH / worst:.1f} times as large would "
-        "show it.",
-        worst < LINE_WIDTH,
+        f"{100.0 * LINE_WIDTH:.2f} % wide. Inputs {LINE_WIDTH / worst_width:.1f} times as large "
+        "would show it.",
+        worst_width < LINE_WIDTH,
     )

@@ -175,8 +175,8 @@ def engines_plot(
     """
     heave_curves, angle_curves, heave_errors = [], [], []
     for trajectory in courses:
-        shown = slice(None, None, max(1, len(trajectory.time) // 300))
-        time, coordinates = trajectory.time[shown], coordinates_of(trajectory.pose)[shown]
+        drawn_rows = slice(None, None, max(1, len(trajectory.time) // 300))
+        time, coordinates = trajectory.time[drawn_rows], coordinates_of(trajectory.pose)[drawn_rows]
         paper, label = small_angles(plate, inputs, time), ENGINE_LABELS[trajectory.engine]
         heave_curves.append(Curve(label, time, 1e3 * coordinates[:, 0]))
         heave_errors.append(Curve(label, time, 1e3 * (coordinates - paper)[:, 0]))

@@ -40,7 +40,7 @@ from twin.validation.cases.driving_simulator.engines import (
     MOTION_RANGES,
     kinematics_statements,
     printed_difference,
-    returned,
+    round_trip_error,
 )
 from twin.validation.cases.driving_simulator.figures import (
     DEGREES_PER_RADIAN,
@@ -84,7 +84,7 @@ def check_simulator_kinematics(platform: Platform) -> CaseResult:
     """
     plate = PlateModel.from_parameters(platform.parameters)
     poses = random_states(platform, STATE_COUNT).pose
-    worst = worst_small_angle_errors(plate)
+    worst_errors = worst_small_angle_errors(plate)
     ranges = _ranges(plate)
     measures = [
         *(comparison.measure for comparison in ranges),
@@ -94,7 +94,7 @@ def check_simulator_kinematics(platform: Platform) -> CaseResult:
     ]
     statements = (
         *(comparison.statement for comparison in ranges),
-        *kinematics_statements(plate, worst),
+        *kinematics_statements(plate, worst_errors),
         *pilot_statements(platform, plate),
     )
     return check_simulator_kinematics.result(
@@ -122,7 +122,7 @@ def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
     ):
         yield Measure(
             f"{name}: direct kinematics of inverse kinematics",
-            returned(model, coordinates),
+            round_trip_error(model, coordinates),
             1e-14,
             ROUNDING_REASON,
             unit="m, rad",
@@ -155,7 +155,7 @@ def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterat
 ACTUATION_STATE_COUNT = 200
 """Number of random states at which the equations are compared."""
 
-TOLERANCE_REASON = "bar; two derivations of the same equations, rounding leaves 1e-13"
+TOLERANCE_REASON = "two derivations of the same equations; rounding leaves 1e-13"
 
 EXCESS_FORCE = 100.0
 """[N] Excess of the force of one actuator."""
@@ -190,8 +190,8 @@ def check_simulator_actuation(platform: Platform) -> CaseResult:
     )
 
 
-def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iterator[Entry]:
-    """Yield the exact model's distance from a machine's dynamics; `what` completes the names."""
+def against_kernels(model_note: str, platform: Platform, states: RandomStates) -> Iterator[Entry]:
+    """Yield the exact model's distance from a machine's dynamics; `model_note` ends the names."""
     pose, twist, acceleration, _ = states
     model = ExactModel.from_parameters(platform.parameters)
     q, v = coordinates_of(pose), rates_of(pose, twist)
@@ -212,7 +212,7 @@ def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iter
         ),
     ):
         yield Measure(
-            f"exact model against the machine's dynamics{what}: {name}",
+            f"exact model against the machine's dynamics{model_note}: {name}",
             relative_error(computed, expected).max(),
             1e-10,
             TOLERANCE_REASON,
@@ -303,7 +303,7 @@ def _engines(
     midpoints = np.asarray((np.arange(steps) + 0.5) * ENGINE_TIMESTEP, dtype=np.float64)
     forces = exact_forces(plate, inputs, midpoints)
     initial = states_along(plate, inputs, np.zeros(1))
-    for engine, (bar, reason) in POSE_TOLERANCES.items():
+    for engine, (tolerance, reason) in POSE_TOLERANCES.items():
         label = ENGINE_LABELS.get(engine, "reference")
         try:
             trajectory = simulate(
@@ -322,11 +322,11 @@ def _engines(
         expected = driven_motion(plate, inputs, trajectory.time).value.coordinates
         pose_error = largest(coordinates_of(trajectory.pose) - expected)
         measure_name = f"{name}, {label}: under forces alone, off the motion they belong to"
-        yield Measure(measure_name, pose_error, bar, reason, unit="m, rad")
+        yield Measure(measure_name, pose_error, tolerance, reason, unit="m, rad")
 
 
-def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
-    full_response = found[1.0]
+def _models(name: str, released_motions: dict[float, Released]) -> Iterator[Entry]:
+    full_response = released_motions[1.0]
     yield Measure(
         f"{name}: drift of the constraints under forces",
         max(full_response.printed.drift, full_response.complete.drift),
@@ -335,11 +335,13 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
         unit="m",
     )
     # Columns are heave, roll, pitch; the two terms missing in the printed model turn the plate.
-    printed_errors = [largest(response.printed_error[:, 1:]) for response in found.values()]
-    complete_errors = [largest(response.complete_error) for response in found.values()]
+    printed_errors = [
+        largest(response.printed_error[:, 1:]) for response in released_motions.values()
+    ]
+    complete_errors = [largest(response.complete_error) for response in released_motions.values()]
     relative_errors = [
         largest(response.printed_error[:, 1:] - response.derived) / largest(response.derived)
-        for response in found.values()
+        for response in released_motions.values()
     ]
     fractions: FloatArray = np.array(INPUT_FRACTIONS)
     yield Measure(
@@ -383,9 +385,9 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
     )
 
 
-def _statement(plate: PlateModel, found: dict[str, Released]) -> Statement:
+def _statement(plate: PlateModel, released_motions: dict[str, Released]) -> Statement:
     angles, line_fractions = [], []
-    for name, response in found.items():
+    for name, response in released_motions.items():
         largest_tilt_error = largest(response.printed_error[:, 1:])
         line_fractions.append(largest_tilt_error / np.ptp(response.exact[:, 1:], axis=0).max())
         angles.append(

@@ -181,13 +181,13 @@ def at_rest(turn: FloatArray, rate: float = 0.0) -> Plate:
 
 
 def by_equations(
-    ball: Ball, plate: Plate, place: FloatArray, spin: FloatArray
+    ball: Ball, plate: Plate, ball_pose: FloatArray, spin: FloatArray
 ) -> tuple[Any, FloatArray]:
     """Return what the equations of docs/theory.md give, and the arm `(3,)` to the ball's centre."""
     quaternion = Rotation.from_matrix(plate.turn).as_quat(scalar_first=True)
     pose = np.concatenate([np.zeros(3), quaternion])
-    state = np.concatenate([place, spin, [1.0], np.zeros(11)])
-    arm = plate.turn @ [*place, ball.plate_height + ball.radius]
+    state = np.concatenate([ball_pose, spin, [1.0], np.zeros(11)])
+    arm = plate.turn @ [*ball_pose, ball.plate_height + ball.radius]
     return rolling(ball, state, pose, plate.twist, plate.acceleration, GRAVITY), arm
 
 
@@ -225,14 +225,14 @@ def equations(platform: Platform) -> Iterator[Measure]:
     )
     yield Measure(
         f"ball on a plate in {MOTION_COUNT} random motions: accelerations against Newton and Euler",
-        largest([_off(ball, np.random.default_rng(seed)) for seed in range(MOTION_COUNT)]),
+        largest([_law_error(ball, np.random.default_rng(seed)) for seed in range(MOTION_COUNT)]),
         (SMOOTH_SPEED / (SLOWEST_SPIN * ball.radius)) ** 2 * ROLLING_RESISTANCE,
         "force and angular acceleration, per weight; the smoothing of rolling resistance below "
         "1 mm/s",
     )
 
 
-def _off(ball: Ball, generator: np.random.Generator) -> float:
+def _law_error(ball: Ball, generator: np.random.Generator) -> float:
     """Return the largest difference from the laws in one random motion, per weight of the ball."""
     plate = Plate(
         Rotation.from_rotvec(generator.uniform(-0.3, 0.3, 3)).as_matrix(),
@@ -310,10 +310,10 @@ def integrated(ball: Ball, record: Record) -> tuple[FloatArray, float]:
     twist = make_interp_spline(time, record.twist, SPLINE_DEGREE)
     acceleration = twist.derivative()
 
-    def rate(now: float, state: FloatArray) -> FloatArray:
-        rotation = (Rotation.from_rotvec(attitude(now)) * rotations[0]).as_matrix()
-        plate = Plate(rotation, twist(now), acceleration(now))
-        motion = laws(ball, plate, state[:3] - position(now), state[3:])
+    def rate(time: float, state: FloatArray) -> FloatArray:
+        rotation = (Rotation.from_rotvec(attitude(time)) * rotations[0]).as_matrix()
+        plate = Plate(rotation, twist(time), acceleration(time))
+        motion = laws(ball, plate, state[:3] - position(time), state[3:])
         return np.concatenate([state[3:6], motion.acceleration, motion.angular])
 
     initial = np.concatenate([record.ball[0, :3], record.ball[0, 7:]])
@@ -380,26 +380,30 @@ def environment(platform: Platform) -> Iterator[Measure]:
     yield observation_measure(
         "BallBalance",
         "poses of ball and platform in the base frame",
-        _observed(platform, ball, env, instants, ball_positions),
+        _observation_error(platform, ball, env, instants, ball_positions),
     )
-    yield reward_measure("BallBalance", _rewarded(ball, env, instants[1:]))
-    yield _tilted(env, instants[-1])
+    yield reward_measure("BallBalance", _reward_error(ball, env, instants[1:]))
+    yield _tilt_measure(env, instants[-1])
     yield _held_plate(ball, instants)
     env.close()
 
 
-def _observed(
-    platform: Platform, ball: Ball, env: BallBalanceEnv, instants: list[Instant], place: FloatArray
+def _observation_error(
+    platform: Platform,
+    ball: Ball,
+    env: BallBalanceEnv,
+    instants: list[Instant],
+    ball_state: FloatArray,
 ) -> float:
     """Return the largest error of the observation at the last instant, relative to the scales.
 
-    `place` `(13,)` is pose and twist of the ball in the base frame at that instant.
+    `ball_state` `(13,)` is pose and twist of the ball in the base frame at that instant.
     """
     final, previous = instants[-1], instants[-2]
     info, period = final.info, env.task.settings.period
     attitude = Rotation.from_quat(info["pose"][3:], scalar_first=True)
-    arm = place[:3] - info["pose"][:3]
-    velocity = place[7:10] - info["twist"][:3] - np.cross(info["twist"][3:], arm)
+    arm = ball_state[:3] - info["pose"][:3]
+    velocity = ball_state[7:10] - info["twist"][:3] - np.cross(info["twist"][3:], arm)
     position = attitude.inv().apply(arm)[:2]
     expected = {
         "target error": info["target"] - position,
@@ -422,7 +426,7 @@ def _observed(
     return observation_error(env, final, expected)
 
 
-def _rewarded(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> float:
+def _reward_error(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> float:
     """Return the largest error of rewards after the first period."""
     weights = {"closeness": 1.0, "calmness": 0.1, "smoothness": 0.02, "loss": 10.0}
     period, plate_radius, errors = env.task.settings.period, ball.plate_radius, []
@@ -448,7 +452,7 @@ def _rewarded(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> float
     return largest(errors)
 
 
-def _tilted(env: BallBalanceEnv, last: Instant) -> Measure:
+def _tilt_measure(env: BallBalanceEnv, last: Instant) -> Measure:
     """Return how far the plate is from the tilt that the increments of the actions add up to."""
     increment = np.asarray(env.task.actions[0].scale)
     expected = TILT_PERIODS * increment * np.array(TILT_ACTIONS)

@@ -67,9 +67,9 @@ REWARD_WEIGHTS = {"position": 0.5, "orientation": 0.5, "smoothness": 0.02, "econ
 """Weights of the reward's terms in the documentation."""
 
 
-def smooth_step(part: FloatArray) -> FloatArray:
-    """Return 6 u^5 - 15 u^4 + 10 u^3 of a fraction u `part`; 0 below it, 1 above it."""
-    u = np.clip(part, 0.0, 1.0)
+def smooth_step(fraction: FloatArray) -> FloatArray:
+    """Return 6 u^5 - 15 u^4 + 10 u^3, with u the fraction limited to 0 to 1."""
+    u = np.clip(fraction, 0.0, 1.0)
     return np.asarray(6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3)
 
 
@@ -99,7 +99,7 @@ def tracking_measures(platform: Platform) -> Iterator[Measure]:
     )
     commands: list[FloatArray] = []
     instants = run_episode(
-        env, actions, each=lambda: commands.append(env.task.drive_commands[0].copy())
+        env, actions, after_step=lambda: commands.append(env.task.drive_commands[0].copy())
     )
     task = as_instance(env.task, "task", PoseTracking)
     motion = as_instance(task.motions[0], "motion", MultiSineMotion)
@@ -117,15 +117,17 @@ def tracking_measures(platform: Platform) -> Iterator[Measure]:
         "rounding",
     )
     yield from _derivatives(motion)
-    yield from _commanded(platform, task, instants, np.array(commands), reference_coordinates)
+    yield from _command_measures(
+        platform, task, instants, np.array(commands), reference_coordinates
+    )
     yield observation_measure(
         "PoseTracking",
         "poses of platform and reference",
-        _observed(platform, env, instants, reference_coordinates, reference_rates),
+        _observation_error(platform, env, instants, reference_coordinates, reference_rates),
     )
-    yield reward_measure("PoseTracking", _rewarded(platform, instants, poses, env))
+    yield reward_measure("PoseTracking", _reward_error(platform, instants, poses, env))
     env.close()
-    yield from _pushed(platform)
+    yield from _force_measures(platform)
 
 
 def _derivatives(motion: MultiSineMotion) -> Iterator[Measure]:
@@ -156,7 +158,7 @@ def _derivatives(motion: MultiSineMotion) -> Iterator[Measure]:
         )
 
 
-def _commanded(
+def _command_measures(
     platform: Platform,
     task: PoseTracking,
     instants: list[Instant],
@@ -189,7 +191,7 @@ def _commanded(
     )
 
 
-def _observed(
+def _observation_error(
     platform: Platform,
     env: PoseTrackingEnv,
     instants: list[Instant],
@@ -225,7 +227,7 @@ def _observed(
     return largest(errors)
 
 
-def _rewarded(
+def _reward_error(
     platform: Platform, instants: list[Instant], poses: FloatArray, env: PoseTrackingEnv
 ) -> float:
     """Return the largest error of rewards and of the errors in `info`."""
@@ -264,7 +266,7 @@ def _rewarded(
     return largest(errors)
 
 
-def _pushed(platform: Platform) -> Iterator[Measure]:
+def _force_measures(platform: Platform) -> Iterator[Measure]:
     """Yield work and motion under commanded forces in the environment."""
     env = PoseTrackingEnv(platform, action="forces", duration=CONTROL_PERIOD * PERIOD_COUNT)
     size, scale = platform.n_actuators, env.task.actions[0].scale
@@ -287,7 +289,7 @@ def _pushed(platform: Platform) -> Iterator[Measure]:
         "forces are constant within a period; Runge-Kutta steps of 1 ms keep energy to 1e-10",
     )
 
-    def rate(_: float, state: FloatArray, push: FloatArray) -> FloatArray:
+    def rate(_: float, state: FloatArray, force: FloatArray) -> FloatArray:
         pose = np.concatenate([state[:3], state[3:7] / np.linalg.norm(state[3:7])])
         angular_velocity = state[10:13]
         w, u = state[3], state[4:7]
@@ -296,14 +298,14 @@ def _pushed(platform: Platform) -> Iterator[Measure]:
         )
         state_on_constraints = platform.constrain(pose, state[7:13])
         acceleration = platform.forward_dynamics(
-            state_on_constraints.pose, state_on_constraints.twist, push
+            state_on_constraints.pose, state_on_constraints.twist, force
         )
         return np.concatenate([state[7:10], 0.5 * quaternion_rate, acceleration])
 
     state = np.concatenate([pose[0], twist[0]])
-    for push in forces:
+    for force in forces:
         state = solve_ivp(
-            rate, (0.0, CONTROL_PERIOD), state, "DOP853", rtol=1e-10, atol=1e-12, args=(push,)
+            rate, (0.0, CONTROL_PERIOD), state, "DOP853", rtol=1e-10, atol=1e-12, args=(force,)
         ).y[:, -1]
     distance = largest(pose[-1, :3] - pose[0, :3])
     yield Measure(

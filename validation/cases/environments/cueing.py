@@ -118,16 +118,16 @@ def run_episode(
     environment: PlatformEnv,
     actions: FloatArray,
     options: Mapping[str, Any] | None = None,
-    each: Callable[[], Any] | None = None,
+    after_step: Callable[[], Any] | None = None,
 ) -> list[Instant]:
-    """Return the k + 1 instants of an episode under actions `(k, a)`; `each` follows every step."""
+    """Return the k + 1 instants of an episode under actions `(k, a)`, calling `after_step`."""
     observation, info = environment.reset(seed=EPISODE_SEED, options=dict(options or {}))
     instants = [Instant(observation, 0.0, info, np.zeros(actions.shape[1]))]
     for action in actions:
         observation, reward, _, _, info = environment.step(action)
         instants.append(Instant(observation, reward, info, action))
-        if each is not None:
-            each()
+        if after_step is not None:
+            after_step()
     return instants
 
 
@@ -159,20 +159,20 @@ def reward_error(
     return largest([*(reported - terms), instant.reward - total])
 
 
-def closeness(error: float, scale: float, most: float) -> float:
-    """Return 1 without error and 0 at `most`; it falls with the logarithm of 1 + error / scale."""
-    return max(0.0, 1.0 - float(np.log(1.0 + error / scale) / np.log(1.0 + most / scale)))
+def closeness(error: float, scale: float, max_error: float) -> float:
+    """Return 1 without error, 0 at `max_error`; it falls with log(1 + error / scale)."""
+    return max(0.0, 1.0 - float(np.log(1.0 + error / scale) / np.log(1.0 + max_error / scale)))
 
 
-def smoothness(action: FloatArray, before: FloatArray) -> float:
+def smoothness(action: FloatArray, previous_action: FloatArray) -> float:
     """Return minus the mean square change of an action."""
-    return -float(np.mean((action - before) ** 2))
+    return -float(np.mean((action - previous_action) ** 2))
 
 
-def observation_measure(name: str, what: str, error: float) -> Measure:
+def observation_measure(name: str, expectation: str, error: float) -> Measure:
     """Return the measure of all observations of an environment."""
     return Measure(
-        f"{name}: observations against {what}",
+        f"{name}: observations against {expectation}",
         error,
         OBSERVATION_TOLERANCE,
         "in parts of the scales: single precision of numbers up to 10",
@@ -189,20 +189,22 @@ def reward_measure(name: str, error: float) -> Measure:
     )
 
 
-def bend(time: Any) -> tuple[Any, Any]:
+def bend_inputs(time: Any) -> tuple[Any, Any]:
     """Return steering angle [rad] and commanded acceleration [m/s2] of a bend under braking."""
     ramp = np.sin(0.5 * np.pi * np.asarray(time) / BEND_DURATION) ** 2
     return MAX_STEERING * ramp, -MAX_DECELERATION * ramp
 
 
-def axle_loads(car: Car, along: float) -> tuple[float, float]:
+def axle_loads(car: Car, drive_acceleration: float) -> tuple[float, float]:
     """Return the loads [N] of the front and rear axle.
 
-    They follow from the equilibrium in heave, and in pitch about the centre of mass, at an
-    acceleration `along` [m/s2] by engine or brakes.
+    They follow from the equilibrium in heave, and in pitch about the centre of mass, while engine
+    or brakes cause an acceleration `drive_acceleration` [m/s2].
     """
     equilibrium = np.array([[1.0, 1.0], [car.front, -car.rear]])
-    front, rear = np.linalg.solve(equilibrium, [car.mass * GRAVITY, -car.height * car.mass * along])
+    front, rear = np.linalg.solve(
+        equilibrium, [car.mass * GRAVITY, -car.height * car.mass * drive_acceleration]
+    )
     return float(front), float(rear)
 
 
@@ -215,7 +217,7 @@ def tyre_force(tyre: Tyre, slip: float, load: float) -> float:
     return float(-peak * np.sin(tyre.shape * np.arctan(factor * slip)))
 
 
-def road_rate(car: Car, state: FloatArray, steer: float, along: float) -> FloatArray:
+def road_rate(car: Car, state: FloatArray, steer: float, drive_acceleration: float) -> FloatArray:
     """Return rates `(10,)` of x, y, yaw, their rates, roll, roll rate, pitch and pitch rate.
 
     Newton's and Euler's equations in the frame of the road. The sprung mass is an inverted pendulum
@@ -224,10 +226,10 @@ def road_rate(car: Car, state: FloatArray, steer: float, along: float) -> FloatA
     yaw, velocity, yaw_rate = state[2], state[3:5], state[5]
     road_to_body = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
     body_velocity = road_to_body @ velocity
-    force, moment = np.array([car.mass * along, 0.0]), 0.0
+    force, moment = np.array([car.mass * drive_acceleration, 0.0]), 0.0
     wheels = (
-        (car.front, steer, car.front_tyre, axle_loads(car, along)[0]),
-        (-car.rear, 0.0, car.rear_tyre, axle_loads(car, along)[1]),
+        (car.front, steer, car.front_tyre, axle_loads(car, drive_acceleration)[0]),
+        (-car.rear, 0.0, car.rear_tyre, axle_loads(car, drive_acceleration)[1]),
     )
     for axle_position, angle, tyre, load in wheels:
         slip = np.arctan2(body_velocity[1] + yaw_rate * axle_position, body_velocity[0]) - angle
@@ -261,8 +263,8 @@ def head_motion(car: Car, time: Any) -> FloatArray:
     from scipy.interpolate import make_interp_spline
     from scipy.spatial.transform import Rotation
 
-    def rate(now: float, state: FloatArray) -> FloatArray:
-        steer, longitudinal = bend(now)
+    def rate(time: float, state: FloatArray) -> FloatArray:
+        steer, longitudinal = bend_inputs(time)
         return road_rate(car, state, float(steer), float(longitudinal))
 
     initial = np.zeros(10)
@@ -291,8 +293,8 @@ def car_measures(platform: Platform) -> Iterator[Entry]:
     car = Car()
     # The car takes its inputs at the ends and in the middle of every Runge-Kutta step.
     half_steps = 0.5 * TIME_STEP * np.arange(2 * round(BEND_DURATION / TIME_STEP) + 1)
-    found = car.sensed(INITIAL_SPEED, *bend(half_steps))
-    errors = (found - head_motion(car, half_steps[::2]))[END_SAMPLES:-END_SAMPLES]
+    head_values = car.sensed(INITIAL_SPEED, *bend_inputs(half_steps))
+    errors = (head_values - head_motion(car, half_steps[::2]))[END_SAMPLES:-END_SAMPLES]
     reason = (
         "the car's Runge-Kutta steps of 5 ms: (w T)^4 / 120 of a motion of at most 15 rad/s is "
         "3e-7, of a size of 10"
@@ -331,14 +333,14 @@ def _steady_circle(car: Car) -> Measure:
     lever, yaw_rate = car.sprung_mass * car.arm, float(np.linalg.norm(sensed[3:]))
     roll_per_acceleration = lever / (car.roll_stiffness - lever * GRAVITY)
 
-    def excess(side: float) -> float:
-        roll = roll_per_acceleration * side
+    def excess(side_acceleration: float) -> float:
+        roll = roll_per_acceleration * side_acceleration
         head_offset = car.head[1] * np.cos(roll) - car.head[2] * np.sin(roll)
-        side -= yaw_rate**2 * head_offset
-        return float(side * np.cos(roll) + GRAVITY * np.sin(roll) - sensed[1])
+        side_acceleration -= yaw_rate**2 * head_offset
+        return float(side_acceleration * np.cos(roll) + GRAVITY * np.sin(roll) - sensed[1])
 
-    side = float(brentq(excess, -MAX_SIDE_ACCELERATION, MAX_SIDE_ACCELERATION))
-    wheelbase, speed = car.front + car.rear, side / yaw_rate
+    side_acceleration = float(brentq(excess, -MAX_SIDE_ACCELERATION, MAX_SIDE_ACCELERATION))
+    wheelbase, speed = car.front + car.rear, side_acceleration / yaw_rate
     compliance_difference = (
         car.rear / car.front_tyre.stiffness - car.front / car.rear_tyre.stiffness
     )
@@ -439,17 +441,17 @@ def cueing_measures(platform: Platform) -> Iterator[Measure]:
             1e-9,
             reason,
         )
-    yield from _commanded(env, instants, actions)
+    yield from _command_measures(env, instants, actions)
     yield observation_measure(
         "MotionCueing",
         "the manoeuvre, the pose and the twist",
-        _observed(platform, env, instants, (vehicle, on_platform, vehicle_input)),
+        _largest_observation_error(platform, env, instants, (vehicle, on_platform, vehicle_input)),
     )
-    yield reward_measure("MotionCueing", _rewarded(env, instants, vehicle, on_platform))
+    yield reward_measure("MotionCueing", _largest_reward_error(env, instants, vehicle, on_platform))
     env.close()
 
 
-def _commanded(
+def _command_measures(
     env: MotionCueingEnv, instants: list[Instant], actions: FloatArray
 ) -> Iterator[Measure]:
     """Yield the command against the actions' integral, and the platform against the command."""
@@ -482,7 +484,7 @@ def axes_about_home(env: MotionCueingEnv, instants: list[Instant]) -> FloatArray
     return np.hstack([pose[:, :3] - home[:3], rotation.as_euler("ZYX")])
 
 
-def _observed(
+def _largest_observation_error(
     platform: Platform,
     env: MotionCueingEnv,
     instants: list[Instant],
@@ -514,7 +516,7 @@ def _observed(
     return largest(errors)
 
 
-def _rewarded(
+def _largest_reward_error(
     env: MotionCueingEnv, instants: list[Instant], vehicle: FloatArray, shown: FloatArray
 ) -> float:
     """Return the largest error of rewards, score and false cues from their formulae."""

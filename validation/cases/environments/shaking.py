@@ -76,9 +76,9 @@ def options(**changes: Any) -> dict[str, Any]:
     }
 
 
-def smooth_step(part: Any) -> Any:
-    """Return 6 u^5 - 15 u^4 + 10 u^3 of a fraction u `part`; 0 below it, 1 above it."""
-    u = np.where(np.real(part) < 0.0, 0.0, np.where(np.real(part) > 1.0, 1.0, part))
+def smooth_step(fraction: Any) -> Any:
+    """Return 6 u^5 - 15 u^4 + 10 u^3, with u the fraction limited to 0 to 1; it may be complex."""
+    u = np.where(np.real(fraction) < 0.0, 0.0, np.where(np.real(fraction) > 1.0, 1.0, fraction))
     return 6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3
 
 
@@ -133,10 +133,10 @@ def in_the_room(platform: Platform, lines: FloatArray) -> FloatArray:
     balance = np.vstack([lines_of_action.T, np.cross(tips - center, lines_of_action).T])
     forces = np.linalg.solve(balance, [0.0, 0.0, mass * GRAVITY, 0.0, 0.0, 0.0])
 
-    def rate(now: float, state: FloatArray) -> FloatArray:
+    def rate(time: float, state: FloatArray) -> FloatArray:
         rotation = Rotation.from_rotvec(state[3:6])
         matrix = (rotation * home).as_matrix()
-        base_displacement = displacement(lines, np.array([now]))[0]
+        base_displacement = displacement(lines, np.array([time]))[0]
         joint_offsets = platform.platform_joints @ matrix.T
         leg_vectors = (
             platform.home[:3]
@@ -178,7 +178,9 @@ def shaking_measures(platform: Platform) -> Iterator[Entry]:
     actions = 0.1 * np.random.default_rng(EPISODE_SEED).uniform(-1.0, 1.0, (PERIOD_COUNT, size))
     recorded_accelerations: list[FloatArray] = []
     instants = run_episode(
-        env, actions, each=lambda: recorded_accelerations.append(np.array(env.task.shaking)[0])
+        env,
+        actions,
+        after_step=lambda: recorded_accelerations.append(np.array(env.task.shaking)[0]),
     )
     lines = random_lines(
         np_random(EPISODE_SEED)[0], BASE_ACCELERATION, *FREQUENCY_BAND, LINES_PER_AXIS
@@ -187,19 +189,24 @@ def shaking_measures(platform: Platform) -> Iterator[Entry]:
     yield observation_measure(
         "VibrationIsolation",
         "readings of pose and twist, and the base's sines",
-        _observed(platform, env, instants, lines),
+        _largest_observation_error(platform, env, instants, lines),
     )
-    yield reward_measure("VibrationIsolation", _rewarded(platform, env, instants, lines))
+    yield reward_measure(
+        "VibrationIsolation", _largest_reward_error(platform, env, instants, lines)
+    )
     env.close()
     yield from _in_engines(platform, lines)
 
 
 def _base(
-    env: VibrationIsolationEnv, instants: list[Instant], given: FloatArray, lines: FloatArray
+    env: VibrationIsolationEnv,
+    instants: list[Instant],
+    engine_accelerations: FloatArray,
+    lines: FloatArray,
 ) -> Iterator[Measure]:
     """Yield the errors of the drawn sines and of the base's motion from them.
 
-    `given` `(p, ratio, 3)` [m/s2] are the accelerations that the engine was given.
+    `engine_accelerations` `(p, ratio, 3)` [m/s2] are the accelerations that the engine was given.
     """
     # Column 1 is the amplitude of the acceleration [m/s2] of each sine.
     rms_acceleration = np.sqrt(0.5 * (lines[..., 1] ** 2).sum(axis=1))
@@ -226,18 +233,19 @@ def _base(
         1e-12,
         "rounding",
     )
-    step = CONTROL_PERIOD / given.shape[1]
-    step_times = step * np.arange(given.shape[0] * given.shape[1] + 1)
+    step = CONTROL_PERIOD / engine_accelerations.shape[1]
+    step_times = step * np.arange(engine_accelerations.shape[0] * engine_accelerations.shape[1] + 1)
     mean_acceleration = np.diff(velocity(lines, step_times), axis=0) / step
     yield Measure(
         "VibrationIsolation, base: acceleration given to the engine against the sines' velocity",
-        largest(given.reshape(-1, 3) - mean_acceleration) / largest(mean_acceleration),
+        largest(engine_accelerations.reshape(-1, 3) - mean_acceleration)
+        / largest(mean_acceleration),
         1e-10,
         "rounding of velocities of 0.1 m/s, divided by a step of 1 ms",
     )
 
 
-def _observed(
+def _largest_observation_error(
     platform: Platform, env: VibrationIsolationEnv, instants: list[Instant], lines: FloatArray
 ) -> float:
     """Return the largest error of the sensors' readings at all instants, relative to the scales."""
@@ -279,7 +287,7 @@ def _observed(
     return largest(errors)
 
 
-def _rewarded(
+def _largest_reward_error(
     platform: Platform, env: VibrationIsolationEnv, instants: list[Instant], lines: FloatArray
 ) -> float:
     """Return the largest error of rewards and of the transmissibility from their formulae."""

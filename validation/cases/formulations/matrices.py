@@ -87,7 +87,7 @@ class Structure(NamedTuple):
         return np.asarray(nonzero.astype(float) + (nonzero & varies))
 
     @property
-    def filled(self) -> int:
+    def nonzero_count(self) -> int:
         """Number of entries other than zero."""
         return int(np.count_nonzero(self.kinds))
 
@@ -99,7 +99,7 @@ class Structure(NamedTuple):
     @property
     def share(self) -> float:
         """Fraction of entries other than zero."""
-        return self.filled / self.kinds.size
+        return self.nonzero_count / self.kinds.size
 
 
 class Structures(NamedTuple):
@@ -125,7 +125,7 @@ def structures(platform: Platform) -> Structures:
     matrices = CoefficientMatrices(platform)
     states = random_states(platform, STRUCTURE_STATES, seed=23)
 
-    def at(pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, ...]:
+    def matrices_at(pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, ...]:
         coordinates = matrices.coordinates(pose)
         rates = extended_rates(platform, pose, twist)
         joints, joint_rates = coordinates[6:], rates[6:]
@@ -140,7 +140,7 @@ def structures(platform: Platform) -> Structures:
             matrices.configuration_forces(joints, joint_rates),
         )
 
-    samples = zip(*map(at, states.pose, states.twist), strict=True)
+    samples = zip(*map(matrices_at, states.pose, states.twist), strict=True)
     arrays = [np.stack(values) for values in samples]
     kinetic = platform.energy(states.pose, states.twist)[0]
     mass, coriolis_matrix, joint_mass, joint_coriolis, closure = map(Structure, arrays[:5])
@@ -401,7 +401,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     expected_entries = 3 + 9 + 6 * 3
     yield Measure(
         "extended: entries of M beside mass, attitude and the legs' principal moments",
-        abs(found.extended_mass.filled - expected_entries),
+        abs(found.extended_mass.nonzero_count - expected_entries),
         0.0,
         f"{expected_entries}: 3 for the position, 9 for the Rodrigues parameters, 3 per leg on "
         "its axis",
@@ -432,7 +432,7 @@ def _matrix_table(found: Structures) -> Table:
         (
             name,
             " x ".join(str(size) for size in structure.kinds.shape),
-            str(structure.filled),
+            str(structure.nonzero_count),
             str(structure.constant),
             f"{100.0 * structure.share:.1f}",
             *EXPRESSION_SIZES[name],
@@ -470,10 +470,12 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
     totals = {name: count.total for name, count in counts.items()}
     operation_ratio = totals["configuration"] / totals["extended_to_task"]
     entry_ratios = [
-        rows[f"{m}, configuration"].filled / rows[f"{m}, extended"].filled for m in "MC"
+        rows[f"{m}, configuration"].nonzero_count / rows[f"{m}, extended"].nonzero_count
+        for m in "MC"
     ]
     angle_entries, length_entries = (
-        rows[f"constraint Jacobian, {coordinate}"].filled for coordinate in ("angles", "lengths")
+        rows[f"constraint Jacobian, {coordinate}"].nonzero_count
+        for coordinate in ("angles", "lengths")
     )
     return (
         EXTENDED_SPACE_PAPER["sparse_matrices"].judged(

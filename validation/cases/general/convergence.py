@@ -26,8 +26,8 @@ from twin.validation.case import (
 )
 from twin.validation.cases.general.motions import constant_forces, followed_sines, sinusoidal_forces
 from twin.validation.measures.comparison import (
-    ENGINE_BARS,
     ENGINE_LABELS,
+    ENGINE_LIMITS,
     log_curve,
     missing,
     motion_fraction,
@@ -55,7 +55,7 @@ TIME_STEPS = np.array([4e-3, 2e-3, 1e-3, 5e-4])
 order by 0.01."""
 
 SMALL_ERROR_FRACTION = 1e-2
-"""Fraction of an engine's bar below which errors may show another order, that of the remaining
+"""Fraction of an engine's limit below which errors may show another order, that of the remaining
 errors."""
 
 
@@ -130,7 +130,7 @@ def check_convergence(platform: Platform) -> CaseResult:
     reference = simulate(platform, duration, forces=forces, timestep=steps[0], **options)
     fraction = motion_fraction(platform, reference)
     small_errors = {
-        bar.engine: SMALL_ERROR_FRACTION * bar.tolerance * fraction for bar in ENGINE_BARS
+        limit.engine: SMALL_ERROR_FRACTION * limit.tolerance * fraction for limit in ENGINE_LIMITS
     }
     measures: list[Entry] = []
     positions: list[Curve] = []
@@ -353,7 +353,7 @@ def _measures(outcome: Outcome, defaults: Outcome) -> Iterator[Measure]:
         )
     if outcome is not defaults and not outcome.name.endswith(UNJUDGED_SETTING):
         yield Measure(
-            f"{outcome.name}: position error, times smaller than with defaults",
+            f"{outcome.name}: position error with defaults, per position error",
             defaults.error.max() / outcome.error.max(),
             MIN_GAIN,
             "less would not be worth settings of our own",

@@ -16,7 +16,7 @@ from twin.validation.measures.comparison import (
     DrivenMotion,
     actuator_measures,
     coordinate_name,
-    driven,
+    drive_through,
     end_work_measure,
     engines_along,
     force_name,
@@ -175,7 +175,7 @@ def check_driven_motion(platform: Platform) -> CaseResult:
     """
     motion = sines(platform)
     count = round(MOTION_DURATION / sample_step(platform))
-    driven_sines = driven(platform, motion, np.linspace(0.0, MOTION_DURATION, count + 1))
+    driven_sines = drive_through(platform, motion, np.linspace(0.0, MOTION_DURATION, count + 1))
     title = "Sines in all degrees of freedom"
     engines, plots = engines_along(platform, motion, driven_sines, title, DRIVEN_ENGINE_TIME)
     measures = [
@@ -226,8 +226,8 @@ def _remaining_stroke(platform: Platform, course: DrivenMotion) -> Quantity:
     to_minimum = course.coordinates - platform.minimum_coordinates
     to_maximum = platform.maximum_coordinates - course.coordinates
     name = f"least room left for a {coordinate_name(platform)}"
-    remaining, unit = np.minimum(to_minimum, to_maximum).min(), platform.coordinate_unit
-    return Quantity(name, remaining, note="negative: beyond a limit", unit=unit)
+    stroke_left, unit = np.minimum(to_minimum, to_maximum).min(), platform.coordinate_unit
+    return Quantity(name, stroke_left, note="negative: beyond a limit", unit=unit)
 
 
 ENGINE_TIME = 0.3

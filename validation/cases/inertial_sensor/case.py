@@ -109,7 +109,7 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
 def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
     """Yield errors of the ratios in the logs, against the platform's true motion."""
     for name, run in logs.runs.items():
-        coherent = run.trusted
+        coherent = run.is_coherent
         error = decibels(run.response.amplification[coherent] / run.amplification()[coherent])
         noise_level = (
             20.0 / np.log(10.0) * np.sqrt(np.mean(run.response.uncertainty[coherent] ** 2))
@@ -135,7 +135,7 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
     yield Measure(
         f"{PROPORTIONAL_GAINS}: difference from the reference without compensation, per that with "
         "amplification and phase compensated",
-        uncompensated / logs.turned.difference(logs.reference),
+        uncompensated / logs.phase_corrected.difference(logs.reference),
         5.0,
         "an amplification known to 0.5 dB, and the phase as well, leave 5 of 44 percent",
         at_least=True,
@@ -151,7 +151,7 @@ def filter_delay(logs: PlatformLogs) -> float:
 
 def delay_of_log(run: LoggedRun) -> float:
     """Return the delay [s] of the readings behind the platform, from the slope of the phase."""
-    stride = round(1.0 / (run.found.log.rate * CASCADE_PERIOD))
+    stride = round(1.0 / (run.comparison.log.rate * CASCADE_PERIOD))
     # Column 1 is the rate about y, the pitch axis.
     platform_rate, sensor_rate = run.rate[::stride], run.log.angular_rate[:, 1]
     spectrum = spectra(
@@ -174,7 +174,7 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     sensor = logs.hardware.parameters.imu
     assert sensor is not None and sensor.gyroscopes is not None
     noise = sensor.gyroscopes.noise
-    remaining = {name: run.difference(logs.reference) for name, run in logs.lowered.items()}
+    remaining = {name: run.difference(logs.reference) for name, run in logs.ratio_corrected.items()}
     return (
         STEWART_THESIS["decreased_demand"].judged(
             "The rms difference of the pitch rates falls from "
@@ -185,7 +185,7 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
             f"{1e3 * noise:.1f} mrad/s.",
             max(remaining.values()) < noise,
             "the platform also lags, and more at higher frequencies: with the phase compensated as "
-            f"well, {1e3 * logs.turned.difference(logs.reference):.1f} mrad/s remain",
+            f"well, {1e3 * logs.phase_corrected.difference(logs.reference):.1f} mrad/s remain",
         ),
     )
 

@@ -92,8 +92,8 @@ def sheet_measures(sensor: InertialSensor) -> Iterator[Entry]:
         if key.startswith("imu.")
     }
     # Without filter, noise and output rate every reading is instantaneous.
-    noiseless = _changed(sensor, {"noise": 0.0}, bandwidth=None, output_rate=None)
-    constant = _changed(noiseless, {"instability": 0.0})
+    noiseless = _sensor_with(sensor, {"noise": 0.0}, bandwidth=None, output_rate=None)
+    constant = _sensor_with(noiseless, {"instability": 0.0})
     yield from _constant_errors(constant, sheet)
     yield from _bias_instability(noiseless, sheet)
     yield from _ranges(constant, sheet)
@@ -107,14 +107,16 @@ def at_rest(rows: int) -> tuple[FloatArray, FloatArray]:
     return np.tile([0.0, 0.0, 0.0, *NO_ROTATION], (rows, 1)), np.zeros((rows, 6))
 
 
-def _changed(sensor: InertialSensor, triads: dict[str, float], **others: Any) -> InertialSensor:
-    """Return a sensor with changed entries of both triads and of the sensor (`others`)."""
+def _sensor_with(
+    sensor: InertialSensor, triads: dict[str, float], **sensor_changes: Any
+) -> InertialSensor:
+    """Return a sensor with changed entries of both triads and of the sensor (`sensor_changes`)."""
     assert sensor.accelerometers is not None and sensor.gyroscopes is not None
     changed_triads = {
         name: getattr(sensor, name).model_copy(update=triads)
         for name in ("accelerometers", "gyroscopes")
     }
-    return sensor.model_copy(update=changed_triads | others)
+    return sensor.model_copy(update=changed_triads | sensor_changes)
 
 
 def _tumbled() -> tuple[FloatArray, FloatArray]:
@@ -194,7 +196,7 @@ def _constant_errors(sensor: InertialSensor, sheet: dict[str, float]) -> Iterato
 
 def _bias_instability(sensor: InertialSensor, sheet: dict[str, float]) -> Iterator[Entry]:
     """Yield errors of standard deviation and autocorrelation of the gyroscopes' varying bias."""
-    bias_only = _changed(sensor, {"bias": 0.0, "scale_factor": 0.0, "misalignment": 0.0})
+    bias_only = _sensor_with(sensor, {"bias": 0.0, "scale_factor": 0.0, "misalignment": 0.0})
     assert bias_only.gyroscopes is not None
     gyroscopes = bias_only.gyroscopes.model_copy(update={"acceleration_sensitivity": 0.0})
     unit = InertialUnit(bias_only.model_copy(update={"gyroscopes": gyroscopes}), seed=11)
@@ -364,16 +366,16 @@ class LoggedRun(NamedTuple):
     rate: FloatArray
     """`(k,)` pitch rate [rad/s] of the platform"""
     log: InertialLog
-    found: InertialComparison
+    comparison: InertialComparison
     """comparison of the log with the motion, on a common clock"""
 
     @property
     def response(self) -> ChannelResponse:
         """The pitch channel of the log against the motion."""
-        return self.found.responses[PITCH_CHANNEL]
+        return self.comparison.responses[PITCH_CHANNEL]
 
     @property
-    def trusted(self) -> FloatArray:
+    def is_coherent(self) -> FloatArray:
         """Mask of the response's frequencies that lie in `MOTION_BAND` and are coherent."""
         response = self.response
         in_band = (response.frequency >= MOTION_BAND[0]) & (response.frequency <= MOTION_BAND[1])
@@ -391,7 +393,7 @@ class LoggedRun(NamedTuple):
 
     def amplification(self) -> FloatArray:
         """Return the platform's true amplitude ratio at the response's frequencies."""
-        stride = round(1.0 / (self.found.log.rate * CASCADE_PERIOD))
+        stride = round(1.0 / (self.comparison.log.rate * CASCADE_PERIOD))
         reference_rate, platform_rate = (
             rate[::stride] for rate in (self.rate_of(self.motion), self.rate)
         )
@@ -410,9 +412,9 @@ class PlatformLogs(NamedTuple):
     """reference motion: sines over the whole band"""
     runs: dict[str, LoggedRun]
     """runs along the reference, by gains"""
-    lowered: dict[str, LoggedRun]
+    ratio_corrected: dict[str, LoggedRun]
     """runs along the reference divided by the logged amplitude ratio, by gains"""
-    turned: LoggedRun
+    phase_corrected: LoggedRun
     """run with scaled gains along the reference corrected by ratio and phase"""
 
 
@@ -444,12 +446,13 @@ def platform_logs() -> PlatformLogs:
     pitch = sines.axes(time).values[:, sines.axis_names.index("pitch")]
     reference = _in_pitch(sines.center, time, pitch)
     runs = {name: logged(hardware, reference, factor) for name, factor in gains.items()}
-    changes = {name: compensate(reference, run.found) for name, run in runs.items()}
+    changes = {name: compensate(reference, run.comparison) for name, run in runs.items()}
     ratio_corrected = {
-        name: logged(hardware, _recorded(change), gains[name]) for name, change in changes.items()
+        name: logged(hardware, _recorded_motion(change), gains[name])
+        for name, change in changes.items()
     }
-    with_phase = compensate(reference, runs[PROPORTIONAL_GAINS].found, phase=True)
-    phase_corrected = logged(hardware, _recorded(with_phase), gains[PROPORTIONAL_GAINS])
+    with_phase = compensate(reference, runs[PROPORTIONAL_GAINS].comparison, phase=True)
+    phase_corrected = logged(hardware, _recorded_motion(with_phase), gains[PROPORTIONAL_GAINS])
     return PlatformLogs(hardware, reference, runs, ratio_corrected, phase_corrected)
 
 
@@ -489,7 +492,7 @@ def logged(
     return LoggedRun(motion, trajectory.time, trajectory.twist[:, PITCH_COLUMN], log, comparison)
 
 
-def _recorded(change: Compensation) -> RecordedMotion:
+def _recorded_motion(change: Compensation) -> RecordedMotion:
     return _in_pitch(load("stewart").home, change.time, change.axes["pitch"])
 
 

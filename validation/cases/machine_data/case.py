@@ -68,7 +68,7 @@ def check_machine_data(platform: Platform) -> CaseResult:
         *_bodies(platform, typed_machine),
         *_reference(platform, typed_machine),
         *_springs(platform, typed_machine),
-        *_printed(platform, typed_machine),
+        *_printed_entries(platform, typed_machine),
         *_hardware(platform, typed_machine),
     )
     rows = [
@@ -111,7 +111,7 @@ def _actuators(platform: Platform, typed_machine: Composition) -> Iterator[Entry
         key: value for key, value in typed_machine.typed["actuator"].items() if key != "place"
     }
     errors = [
-        relative(getattr(leg.actuator, key), value)
+        largest_relative_error(getattr(leg.actuator, key), value)
         for leg in platform.parameters.legs
         for key, value in limits.items()
     ]
@@ -131,20 +131,20 @@ def _bodies(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     for piece, body in matched_bodies:
         origin, frame = machine.home_frames[body.name]
         tensor = frame @ body.mass.tensor @ frame.T
-        mass_errors.append(relative(body.mass.mass, piece.mass))
+        mass_errors.append(largest_relative_error(body.mass.mass, piece.mass))
         center_errors.append(largest(origin + frame @ body.mass.center - piece.center))
-        tensor_errors.append(relative(tensor, in_base(piece)))
+        tensor_errors.append(largest_relative_error(tensor, in_base(piece)))
     bodies = f"{len(matched_bodies)} bodies at home, base frame"
     yield Measure(f"masses of {bodies}: relative error", max(mass_errors), 1e-12, TYPED_REASON)
     yield Measure(f"centres of {bodies}", max(center_errors), 1e-12, TYPED_REASON, unit="m")
     yield Measure(f"tensors of {bodies}: relative error", max(tensor_errors), 1e-12, TYPED_REASON)
     total = sum(body.mass.mass + body.extra_weight for body in machine.bodies)
     expected = sum(
-        piece.mass * moving(typed_machine, piece)
+        piece.mass * moving_fraction(typed_machine, piece)
         for piece in typed_machine.pieces(typed_machine.origin)
     )
     name = "weight of all moving bodies of the engines' model: relative error"
-    yield Measure(name, relative(total, expected), 1e-12, TYPED_REASON)
+    yield Measure(name, largest_relative_error(total, expected), 1e-12, TYPED_REASON)
 
 
 def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -157,14 +157,16 @@ def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry
     mass_matrix = twists.T @ platform.mass_matrix(tilted.pose, **state_options) @ twists
     expected = tilted.mass_matrix()[:dof, :dof]
     name = "mass matrix of the reference in a tilted pose: relative error"
-    yield Measure(name, relative(mass_matrix, expected), 1e-10, COMPOSED_REASON)
+    yield Measure(name, largest_relative_error(mass_matrix, expected), 1e-10, COMPOSED_REASON)
     forces = platform.inverse_dynamics(tilted.pose, ZERO_VECTOR, ZERO_VECTOR, **state_options)
     name = "holding forces of the reference in a tilted pose: relative error"
-    yield Measure(name, relative(forces, tilted.balanced()), 1e-10, COMPOSED_REASON)
+    yield Measure(name, largest_relative_error(forces, tilted.balanced()), 1e-10, COMPOSED_REASON)
     at_home = typed_machine.holding()
     reference_rest = rest(platform)
     name = "holding forces at home against the weights of the table: relative error"
-    yield Measure(name, relative(reference_rest.forces, at_home.forces), 1e-10, COMPOSED_REASON)
+    yield Measure(
+        name, largest_relative_error(reference_rest.forces, at_home.forces), 1e-10, COMPOSED_REASON
+    )
     if typed_machine.series:
         error = largest(reference_rest.deflection[: len(typed_machine.base)] - at_home.deflection)
         yield Measure("static deflection at home", error, 1e-10, COMPOSED_REASON, unit="m")
@@ -176,8 +178,8 @@ def _springs(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
         return
     leg_springs = platform.leg_springs
     error = max(
-        relative(leg_springs.stiffness, spring["stiffness"]),
-        relative(leg_springs.damping, spring["damping"]),
+        largest_relative_error(leg_springs.stiffness, spring["stiffness"]),
+        largest_relative_error(leg_springs.damping, spring["damping"]),
     )
     yield Measure("springs and dampers against the table", error, 1e-12, TYPED_REASON)
     errors = np.abs(free_rates(platform) / typed_machine.free_rates() - 1.0)
@@ -185,7 +187,7 @@ def _springs(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     yield Measure(name, errors.max(), 1e-6, MODES_REASON)
 
 
-def _printed(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
+def _printed_entries(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     home = typed_machine.typed["home"]
     if "length" in home:
         error = largest(platform.home_coordinates - home["length"])
@@ -214,12 +216,15 @@ def _hardware(platform: Platform, typed_machine: Composition) -> Iterator[Measur
     if not printed:
         return
     parameters = load(platform.name, "hardware").parameters
-    errors = [relative(attrgetter(path)(parameters), value) for path, value in printed.items()]
+    errors = [
+        largest_relative_error(attrgetter(path)(parameters), value)
+        for path, value in printed.items()
+    ]
     name = f"{len(errors)} numbers of drives, encoders, gains and sensors: largest relative error"
     yield Measure(name, max(errors), 1e-10, "typed to twelve digits")
 
 
-def relative(value: FloatArray | float, expected: FloatArray | float) -> float:
+def largest_relative_error(value: FloatArray | float, expected: FloatArray | float) -> float:
     """Return the largest error per largest expected entry; the error where all are zero."""
     largest_expected = float(np.abs(expected).max())
     return float(np.abs(np.asarray(value) - expected).max()) / (largest_expected or 1.0)
@@ -230,7 +235,7 @@ def in_base(piece: Piece) -> FloatArray:
     return np.asarray(piece.frame @ piece.tensor @ piece.frame.T)
 
 
-def moving(typed_machine: Composition, piece: Piece) -> float:
+def moving_fraction(typed_machine: Composition, piece: Piece) -> float:
     """Return the share of a body's weight that moves: of springs half, of the fixed foot none."""
     if (
         typed_machine.on_pillars

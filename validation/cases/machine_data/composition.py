@@ -129,10 +129,12 @@ def universal(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs
 def series_spring(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
     """Return legs of three point masses: middle of the spring, beyond the spring, below the tip."""
     pieces, lengths = [], []
-    for leg, (foot, tip, stretched) in enumerate(zip(base, tips, deflection, strict=True), start=1):
+    for leg, (foot, tip, spring_deflection) in enumerate(
+        zip(base, tips, deflection, strict=True), start=1
+    ):
         leg_axis = unit(tip - foot)
         length = (tip - foot) @ leg_axis
-        spring_length = typed["spring_mass"]["length"] + stretched
+        spring_length = typed["spring_mass"]["length"] + spring_deflection
         distances = {
             "spring": 0.5 * spring_length,
             "housing": spring_length + typed["housing"]["beyond_spring"],
@@ -208,8 +210,8 @@ def _name(leg: int, part: str) -> str:
     return f"leg_{leg}_{part}"
 
 
-def _point(leg: int, part: str, mass: float, place: Array) -> Piece:
-    return Piece(_name(leg, part), mass, place, np.eye(3), np.zeros((3, 3)))
+def _point(leg: int, part: str, mass: float, position: Array) -> Piece:
+    return Piece(_name(leg, part), mass, position, np.eye(3), np.zeros((3, 3)))
 
 
 LEG_ASSEMBLIES: dict[str, Assembly] = {
@@ -265,7 +267,7 @@ class Composition:
         """`(7,)` reference point and unit quaternion of the platform."""
         from scipy.spatial.transform import Rotation
 
-        position, rotation = self.place(self.origin)
+        position, rotation = self.placement(self.origin)
         return np.array([*position, *Rotation.from_matrix(rotation).as_quat()[[3, 0, 1, 2]]])
 
     @property
@@ -274,7 +276,7 @@ class Composition:
         dof = 3 if self.on_pillars else 6
         return np.zeros(dof + (len(self.base) if self.series else 0))
 
-    def place(self, q: Array) -> tuple[Array, Array]:
+    def placement(self, q: Array) -> tuple[Array, Array]:
         """Return reference point `(3,)` and rotation `(3, 3)` of the platform."""
         height = self.typed["home"]["height"] + self._shift[2]
         if self.on_pillars:
@@ -293,14 +295,14 @@ class Composition:
 
     def legs(self, q: Array) -> Legs:
         """Return the legs at coordinates `(k,)`."""
-        position, rotation = self.place(q)
+        position, rotation = self.placement(q)
         tips = position + self.corners @ rotation.T
         deflection = self.deflection + q[6:] if self.series else self.deflection
         return LEG_ASSEMBLIES[self.typed["legs"]](self.typed, self.base, tips, deflection)
 
     def pieces(self, q: Array) -> list[Piece]:
         """Return all bodies, the platform first."""
-        position, rotation = self.place(q)
+        position, rotation = self.placement(q)
         table = self.typed["platform"]
         mass, tensor = body(table)
         center = position + rotation @ np.array(table["center"])
@@ -329,7 +331,7 @@ class Composition:
     def twists(self) -> Array:
         """Return the platform's twists `(6, k)` per unit rates of the coordinates."""
         rates, center = self.rates(self.origin), np.array(self.typed["platform"]["center"])
-        arm = self.place(self.origin)[1] @ center
+        arm = self.placement(self.origin)[1] @ center
         return np.vstack([rates.centers[0] - np.cross(rates.turns[0].T, arm).T, rates.turns[0]])
 
     def mass_matrix(self) -> Array:

@@ -49,7 +49,7 @@ from twin.validation.cases.plant.trials import (
     friction_curve,
     friction_measures,
     hysteresis,
-    isolated,
+    isolated_drive,
     transmission_measures,
 )
 from twin.validation.measures.equilibrium import rest
@@ -96,9 +96,9 @@ def _breakaway(drive: FloatArray, brake: float, limit: float) -> float:
     holding_effort, moving_effort = 0.0, limit
     for _ in range(BISECTION_STEPS):
         middle = 0.5 * (holding_effort + moving_effort)
-        bench = DriveBench(isolated(drive, free=True), ENGINE_STEP)
-        bench.put(column.HOLDING, brake)
-        bench.put(column.CLOSING, brake)
+        bench = DriveBench(isolated_drive(drive, free=True), ENGINE_STEP)
+        bench.set_column(column.HOLDING, brake)
+        bench.set_column(column.CLOSING, brake)
         bench.force(middle, 0.0, 0.0, brake=brake)
         if bench.states[0, column.SPEED]:
             moving_effort = middle
@@ -112,7 +112,7 @@ def brake_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
     engage_time, release_time = numbers.brake_times
     if not numbers.brake or not engage_time or not release_time:
         return
-    bench = DriveBench(isolated(drive, free=True), ENGINE_STEP)
+    bench = DriveBench(isolated_drive(drive, free=True), ENGINE_STEP)
     # The motor is slow enough to stop within a fifth of the time that the brake takes to engage.
     effort = numbers.breakaway + 0.05 * numbers.brake
     closing_record = bench.run(1.2 * engage_time, effort, brake=1.0)
@@ -140,7 +140,7 @@ def switch_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]
     """Yield errors of the effort at and off the limit switches, of their reading, and at speed."""
     gain, speed = 2.0, 0.1
     kept_columns = (column.LOWER, column.UPPER, column.FASTEST)
-    constants = isolated(drive, column.INERTIA, column.VISCOUS, kept=kept_columns)
+    constants = isolated_drive(drive, column.INERTIA, column.VISCOUS, kept_columns=kept_columns)
     minimum, maximum = numbers.limits
     errors, misread = [], 0
     for position, at_minimum, at_maximum in (
@@ -232,7 +232,7 @@ def impact_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]
     expected = impact_of_leg(omega, IMPACT_DAMPING, speed)
     step = expected[1] / IMPACT_STEPS
     kept_columns = (column.LOWER_STOP, column.UPPER_STOP)
-    constants = isolated(drive, column.INERTIA, column.VISCOUS, kept=kept_columns)
+    constants = isolated_drive(drive, column.INERTIA, column.VISCOUS, kept_columns=kept_columns)
     errors = np.empty((2, 3))
     for error, stop, outward in zip(errors, numbers.end_stops, (-1.0, 1.0), strict=True):
         record = DriveBench(constants, step).run(
@@ -417,15 +417,15 @@ def _force_rating(drive: ScrewDrive) -> Statement:
     )
 
 
-def _commanded(
+def _commanded_run(
     row: FloatArray, mass: float, start: float, speed: float, brake: float = 0.0
 ) -> tuple[DriveBench, BenchRecord]:
     """Return the bench and record of a drive commanded to `speed` [m/s] from a coordinate [m]."""
     bench = DriveBench(
         row[None], ENGINE_STEP, gain=VELOCITY_GAIN, rate=VELOCITY_GAIN / INTEGRAL_TIME
     )
-    bench.put(column.POSITION, start)
-    bench.put(column.SPEED, speed)
+    bench.set_column(column.POSITION, start)
+    bench.set_column(column.SPEED, speed)
     record = bench.run(
         RUN_TIME, speed, mass=mass, mode=VELOCITY_MODE, leg=start, rate=speed, brake=brake
     )
@@ -434,7 +434,7 @@ def _commanded(
 
 def _limit_switches(row: FloatArray, mass: float) -> Statement:
     upper, end_stop = row[column.UPPER], row[column.UPPER_STOP]
-    bench, outwards = _commanded(row, mass, upper - APPROACH_DISTANCE, COMMANDED_SPEED)
+    bench, outwards = _commanded_run(row, mass, upper - APPROACH_DISTANCE, COMMANDED_SPEED)
     overshoot = float(outwards.state(column.POSITION).max() - upper)
     final_speed = outwards.state(column.SPEED)[-1]
     leg, rate = float(outwards.leg[-1]), float(outwards.rate[-1])
@@ -454,7 +454,7 @@ def _limit_switches(row: FloatArray, mass: float) -> Statement:
 
 def _brakes(row: FloatArray, mass: float) -> Statement:
     middle = 0.5 * float(row[column.LOWER] + row[column.UPPER])
-    _, braked = _commanded(row, mass, middle, COMMANDED_SPEED, brake=1.0)
+    _, braked = _commanded_run(row, mass, middle, COMMANDED_SPEED, brake=1.0)
     moving = np.flatnonzero(braked.state(column.SPEED))
     stop_time = float(braked.time[moving[-1]])
     effort = float(braked.state(column.EFFORT)[-1])

@@ -29,7 +29,7 @@ from twin.validation.cases.plant.trials import (
     DriveBench,
     DriveNumbers,
     effort_of,
-    isolated,
+    isolated_drive,
 )
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.sampling import largest
@@ -172,7 +172,7 @@ def impulse_measure(drive: FloatArray, numbers: DriveNumbers, lag: float) -> Ite
     duration = ENGINE_STEP * round(max(10.0, 3.0 * lag / ENGINE_STEP))
     kept_columns = (column.LAG, column.LAG_MEAN)
     losses = (column.FRICTION, column.BREAKAWAY, column.VISCOUS)
-    constants = isolated(drive, *losses, free=True, kept=kept_columns)
+    constants = isolated_drive(drive, *losses, free=True, kept_columns=kept_columns)
     record = DriveBench(constants, ENGINE_STEP).run(duration, 1.0)
     impulse = numbers.inertia * record.state(column.SPEED)[-1] or ENGINE_STEP * record.force.sum()
     expected = duration - lag * (1.0 - exp(-duration / lag))
@@ -209,7 +209,9 @@ def converter_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
     ):
         if not isfinite(full_range):
             continue
-        row = isolated(drive, column.INERTIA, column.VISCOUS, column.DAMPING, kept=kept_columns)
+        row = isolated_drive(
+            drive, column.INERTIA, column.VISCOUS, column.DAMPING, kept_columns=kept_columns
+        )
         commands = rng.uniform(-1.2 * full_range, 1.2 * full_range, 200)
         efforts = [effort(row, command) for command in commands]
         codes = np.array(efforts) * code / full_range
@@ -226,7 +228,7 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
     """Yield errors of the integral of a blocked motor's velocity loop: its growth, and its end."""
     if not isfinite(numbers.peak):
         return
-    constants = isolated(drive, kept=(column.PEAK,))
+    constants = isolated_drive(drive, kept_columns=(column.PEAK,))
     constants[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
     gain, rate = 0.25 * numbers.peak, INTEGRAL_FRACTION * numbers.peak / ENGINE_STEP
     growth_errors, reversal_errors = [], []
@@ -311,7 +313,7 @@ def fold_back(machine: Platform, numbers: DriveNumbers) -> FoldBack | None:
     if numbers.thermal_time is None or not numbers.continuous < numbers.peak:
         return None
     drive = drive_constants(machine, HEATING_STEP)[0]
-    constants = isolated(drive, kept=(column.PEAK, column.CONTINUOUS))
+    constants = isolated_drive(drive, kept_columns=(column.PEAK, column.CONTINUOUS))
     constants[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
     expected = -numbers.thermal_time * log(1.0 - (numbers.continuous / numbers.peak) ** 2)
     record = DriveBench(constants, HEATING_STEP).run(
@@ -444,7 +446,7 @@ def position_drive_measures(machine: Platform) -> Iterator[Entry]:
 
 
 def _servo(drive: FloatArray) -> Iterator[Entry]:
-    constants = isolated(drive, column.HALF_BACKLASH, kept=(column.PEAK,))
+    constants = isolated_drive(drive, column.HALF_BACKLASH, kept_columns=(column.PEAK,))
 
     def run(
         duration: float, target: float | Callable[[float], float], torque: float
@@ -492,12 +494,12 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
 
 
 def _stepper(drive: FloatArray) -> Iterator[Entry]:
-    constants = isolated(drive, column.HALF_BACKLASH, kept=(column.PEAK,))
+    constants = isolated_drive(drive, column.HALF_BACKLASH, kept_columns=(column.PEAK,))
     errors = []
     for fraction in LOAD_FRACTIONS:
         for speed in (0.0, 0.5 * TOP_SPEED):
             pull_out = HOLDING_TORQUE * (1.0 - speed / TOP_SPEED)
-            angle = _load_angle(_turned(constants, speed, fraction * pull_out))
+            angle = _load_angle(_turn_stepper(constants, speed, fraction * pull_out))
             errors.append(angle - 2.0 / pi * asin(fraction))
     yield Measure(
         "stepper's load angle under three loads, at rest and at half its top speed, in full steps",
@@ -507,24 +509,25 @@ def _stepper(drive: FloatArray) -> Iterator[Entry]:
         "speed; motor steps of 62.5 us make the rotor's angle half a step old, 0.03 full steps",
     )
     loses_steps = [
-        _turned(constants, 0.0, fraction * HOLDING_TORQUE).state(column.LIMITED)[-1] == OUT_OF_STEP
+        _turn_stepper(constants, 0.0, fraction * HOLDING_TORQUE).state(column.LIMITED)[-1]
+        == OUT_OF_STEP
         for fraction in (0.95, 1.05)
     ]
     yield Measure(
-        "stepper at 95 and 105 percent of its holding torque, wrong losses of synchronism",
+        "stepper that loses synchronism at 95, or keeps it at 105 percent of its holding torque",
         float(loses_steps[0]) + float(not loses_steps[1]),
         0.0,
         "a stepper loses steps above its holding torque and not below",
     )
 
 
-def _turned(row: FloatArray, speed: float, torque: float) -> BenchRecord:
+def _turn_stepper(row: FloatArray, speed: float, torque: float) -> BenchRecord:
     """Return the record of a stepper that is commanded to turn at `speed` [rad/s] under a load.
 
     The load is damped, so that the rotor settles.
     """
     bench = DriveBench(row, POSITIONING_STEP)
-    bench.put(column.SPEED, speed)
+    bench.set_column(column.SPEED, speed)
     return bench.run(
         STEPPER_SETTLING,
         lambda time: speed * (time + POSITION_INTERVAL),

@@ -169,9 +169,9 @@ class BenchRecord(NamedTuple):
     states: FloatArray
     """`(k + 1, STATES)` state of the drive, columns as in `actuation`"""
 
-    def state(self, place: int) -> FloatArray:
+    def state(self, column: int) -> FloatArray:
         """Return one column of the drive's states `(k + 1,)`."""
-        return self.states[:, place]
+        return self.states[:, column]
 
 
 class DriveBench:
@@ -193,9 +193,9 @@ class DriveBench:
         self._gains = np.array([[gain, rate]])
         self._out = np.zeros(1)
 
-    def put(self, place: int, value: float) -> None:
+    def set_column(self, column: int, value: float) -> None:
         """Set one column of the state."""
-        self.states[0, place] = value
+        self.states[0, column] = value
 
     def force(
         self,
@@ -274,8 +274,8 @@ class DriveBench:
         return BenchRecord(time, legs[:, 0], legs[:, 1], forces, states)
 
 
-def isolated(
-    drive: FloatArray, *columns: int, free: bool = False, kept: tuple[int, ...] = ()
+def isolated_drive(
+    drive: FloatArray, *columns: int, free: bool = False, kept_columns: tuple[int, ...] = ()
 ) -> FloatArray:
     """Return the constants `(1, CONSTANTS)` of a drive without limits and electronics.
 
@@ -283,7 +283,7 @@ def isolated(
         drive: `(CONSTANTS,)`.
         columns: further constants that are set to zero.
         free: whether its motor never reaches the leg.
-        kept: limits and electronics that stay.
+        kept_columns: limits and electronics that stay.
     """
     constants = drive[None].copy()
     constants[0, list(columns)] = 0.0
@@ -293,14 +293,14 @@ def isolated(
     constants[0, [column.LAG, column.LAG_MEAN, column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
     if free:
         constants[0, column.HALF_BACKLASH] = UNLOADED_BACKLASH
-    constants[0, list(kept)] = drive[list(kept)]
+    constants[0, list(kept_columns)] = drive[list(kept_columns)]
     return constants
 
 
 def effort_of(
     row: FloatArray,
     command: float,
-    at: float = 0.0,
+    coordinate: float = 0.0,
     rate: float = 0.0,
     *,
     mode: int = FORCE_MODE,
@@ -312,25 +312,25 @@ def effort_of(
     Args:
         row: constants of the drive.
         command: force or speed.
-        at: coordinate of the leg.
+        coordinate: coordinate of the leg.
         rate: rate of the leg.
         mode: `FORCE_MODE` or `VELOCITY_MODE`.
         gain: gain of the velocity loop.
         feedforward: force added to the velocity loop's.
     """
     bench = DriveBench(row, ENGINE_STEP, gain=gain)
-    bench.force(command, at, rate, mode=mode, feedforward=feedforward)
+    bench.force(command, coordinate, rate, mode=mode, feedforward=feedforward)
     return float(bench.states[0, column.EFFORT])
 
 
 def motor_inertia(drive: FloatArray, numbers: DriveNumbers) -> float:
     """Return the inertia [kg] or [kg m2] of a moving motor, from its acceleration both ways."""
-    constants, speed = isolated(drive, free=True), 40.0 * numbers.stribeck_speed
+    constants, speed = isolated_drive(drive, free=True), 40.0 * numbers.stribeck_speed
     effort = 0.1 * speed * numbers.inertia / UNLOADED_STEP
     speeds = []
     for motor_effort in (effort, -effort):
         bench = DriveBench(constants, UNLOADED_STEP)
-        bench.put(column.SPEED, speed)
+        bench.set_column(column.SPEED, speed)
         bench.force(motor_effort, 0.0, 0.0)
         speeds.append(bench.states[0, column.SPEED])
     return float(2.0 * effort * UNLOADED_STEP / (speeds[0] - speeds[1]))
@@ -343,7 +343,7 @@ def transmission_error(drive: FloatArray, numbers: DriveNumbers) -> float:
     feels the mean force k (x + v h / 2) + c v over a step h. Inside the backlash there is no force,
     nor where the leg leaves a flank so fast that damping would pull.
     """
-    constants = isolated(drive)
+    constants = isolated_drive(drive)
     constants[0, column.INERTIA] = 1e9 * numbers.inertia
     rate = 0.5 * SPRING_COMPRESSION * numbers.stiffness / numbers.damping
     expected = (
@@ -376,7 +376,7 @@ class Coupling(NamedTuple):
 
 def coupling(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Coupling:
     """Return the errors of motor and leg after one and a half periods of the excitation."""
-    constants = isolated(
+    constants = isolated_drive(
         drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS, column.HALF_BACKLASH
     )
     duration = round(1.5 / EXCITATION_FREQUENCY / CONVERGENCE_STEPS[0]) * CONVERGENCE_STEPS[0]
@@ -385,7 +385,7 @@ def coupling(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Coupling:
     exact_rate, largest_rate = _two_masses(inertia, mass, stiffness, damping, effort, duration)
     errors, momentum_error = [], 0.0
     for step in CONVERGENCE_STEPS:
-        efforts, record = _excited(constants, effort, mass, step, duration)
+        efforts, record = _excited_motor(constants, effort, mass, step, duration)
         momentum = inertia * record.state(column.SPEED)[-1] + mass * record.rate[-1]
         impulses = step * float(np.abs(record.force).sum() + np.abs(efforts).sum())
         error = abs(momentum - step * float(efforts.sum())) / impulses
@@ -394,7 +394,7 @@ def coupling(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Coupling:
     return Coupling(momentum_error, errors[-1], np.log2(np.divide(errors[:-1], errors[1:])))
 
 
-def _excited(
+def _excited_motor(
     row: FloatArray, effort: float, mass: float, step: float, duration: float
 ) -> tuple[FloatArray, BenchRecord]:
     """Return the motor's efforts `(k,)`, each of the middle of its step, and the record."""
@@ -442,7 +442,7 @@ class FrictionCurve(NamedTuple):
 
 def friction_curve(drive: FloatArray, numbers: DriveNumbers) -> FrictionCurve:
     """Return the friction that a velocity loop overcomes, at 0.2 to 40 Stribeck speeds."""
-    constants = isolated(drive, free=True)
+    constants = isolated_drive(drive, free=True)
     speeds = numbers.stribeck_speed * np.array([0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 40.0])
     # A gain below the slope of falling friction would leave no steady speed there.
     slope = (numbers.breakaway - numbers.friction) / numbers.stribeck_speed
@@ -453,19 +453,19 @@ def friction_curve(drive: FloatArray, numbers: DriveNumbers) -> FrictionCurve:
         bench = DriveBench(
             constants, ENGINE_STEP, gain=gain, rate=gain / (4.0 * VELOCITY_LOOP_TIME)
         )
-        bench.put(column.SPEED, signed_speed)
+        bench.set_column(column.SPEED, signed_speed)
         record = bench.run(0.15, signed_speed, mode=VELOCITY_MODE)
         efforts.append(record.state(column.EFFORT)[-1] * np.sign(signed_speed))
     return FrictionCurve(speeds, np.array(efforts), numbers.friction_at(speeds))
 
 
-def stopping(drive: FloatArray, numbers: DriveNumbers) -> tuple[float, float]:
+def stopping_distances(drive: FloatArray, numbers: DriveNumbers) -> tuple[float, float]:
     """Return the stopping distance from 100 Stribeck speeds, on the bench and by quadrature."""
     from scipy.integrate import quad
 
-    constants, speed = isolated(drive, free=True), 100.0 * numbers.stribeck_speed
+    constants, speed = isolated_drive(drive, free=True), 100.0 * numbers.stribeck_speed
     bench = DriveBench(constants, ENGINE_STEP)
-    bench.put(column.SPEED, speed)
+    bench.set_column(column.SPEED, speed)
     # Coulomb friction alone stops the motor in this time; all other friction shortens it.
     coulomb_time = numbers.inertia * speed / numbers.friction
     record = bench.run(np.ceil(coulomb_time / ENGINE_STEP + 2.0) * ENGINE_STEP)
@@ -489,20 +489,20 @@ class Hysteresis(NamedTuple):
     """width of the loop in the middle of the swing"""
     expected: float
     """backlash, and twice the compression of the transmission by the drag"""
-    inside: float
+    force_inside: float
     """largest force inside the backlash, relative to the drag"""
 
 
 def hysteresis(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Hysteresis:
     """Return the loop of motor and leg for an amplitude of ten times the backlash at 0.5 Hz."""
-    constants = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS)
+    constants = isolated_drive(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS)
     backlash, stiffness = numbers.backlash, numbers.stiffness
     # So heavy a motor swings harmonically, whatever the leg does to it.
     amplitude, omega, heavy_inertia, step = 10.0 * backlash, pi, 1e6 * mass, 2.5e-4
     constants[0, column.INERTIA] = heavy_inertia
     damping, speed = 100.0 * mass, amplitude * omega
     bench = DriveBench(constants, step)
-    bench.put(column.SPEED, speed)
+    bench.set_column(column.SPEED, speed)
     record = bench.run(
         4.0,
         lambda time: -heavy_inertia * speed * omega * sin(omega * time),
@@ -573,7 +573,7 @@ def friction_measures(
     drive: FloatArray, numbers: DriveNumbers, curve: FrictionCurve
 ) -> Iterator[Entry]:
     """Yield errors of friction at constant speeds and of the stopping distance."""
-    distance, expected_distance = stopping(drive, numbers)
+    distance, expected_distance = stopping_distances(drive, numbers)
     yield Measure(
         "motor effort at constant speeds against the friction law: relative error",
         largest(curve.efforts / curve.law - 1.0),
@@ -597,4 +597,6 @@ def backlash_measures(loop: Hysteresis, unit: str) -> Iterator[Entry]:
         f"expected {1e3 * loop.expected:.4g} m{unit}; samples are one step apart, and the leg's "
         "inertia adds to the drag",
     )
-    yield Measure("force inside the backlash, per drag", loop.inside, 0.0, "no flank is in contact")
+    yield Measure(
+        "force inside the backlash, per drag", loop.force_inside, 0.0, "no flank is in contact"
+    )

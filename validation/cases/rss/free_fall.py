@@ -152,7 +152,7 @@ def formulation_measures(
             unit="%",
         )
     yield Measure(
-        "extended-to-task: times faster than real time",
+        "extended-to-task: simulated time per run time",
         FALL_TIME / seconds,
         1.0,
         "at least: the paper's subject is simulation in real time",

@@ -18,7 +18,7 @@ from twin.motion.profiles import LAWS, RestToRestMotion, shortest_rise
 from twin.papers.formulations import Formulation
 from twin.validation.case import CaseResult, Curve, Measure, Panel, Plot, Statement, validation_case
 from twin.validation.cases.rss.free_fall import END_HEIGHT, PEAK_ACCELERATION, START_HEIGHT, stroke
-from twin.validation.measures.comparison import driven, engines_along, work_measure
+from twin.validation.measures.comparison import drive_through, engines_along, work_measure
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 
@@ -91,7 +91,7 @@ def _measures(points: PublishedHeave, profiles: Profiles, gravity: float) -> Ite
     )
     inertia, remainder = excess(points, profiles)
     yield Measure(
-        f"difference to the figure's torque that is left with {inertia:.4f} kg m2 more per crank",
+        f"remaining difference to the figure's torque with {inertia:.4f} kg m2 more per crank",
         remainder,
         0.02,
         "the published mass matrix is not ours, see the errata; a tenth of the line above",
@@ -257,7 +257,7 @@ def crank_accelerations(platform: Platform, heave: Heave) -> FloatArray:
 
 
 def printed_crank_accelerations(platform: Platform, heave: Heave) -> FloatArray:
-    """Return what the notebook computes in place of them `(k, 6)`: J a + J' a.
+    """Return what the notebook computes as accelerations of the cranks `(k, 6)`: J a + J' a.
 
     J' is that of the twist. For a translation J'(v) a is symmetric in v and a, so that it follows
     from J'(u) u at u = v + a and u = v - a.
@@ -278,7 +278,7 @@ def printed_crank_accelerations(platform: Platform, heave: Heave) -> FloatArray:
 def torques(platform: Platform, heave: Heave, cranks: FloatArray) -> FloatArray:
     """Return the mean torque of the motors `(k,)` [N m] for accelerations of the cranks `(k, 6)`.
 
-    By the extended-to-actuator-space formulation.
+    The torque follows from the extended-to-actuator-space formulation.
 
     Reference: extended-configuration-space paper, section 6.1.
     """
@@ -303,7 +303,7 @@ def check_rss_tasks(platform: Platform) -> CaseResult:
     requirements = {law: motor_requirement(platform, task) for law, task in tasks.items()}
     main_task = tasks[MAIN_LAW]
     payload_requirements = payload_sweep(platform, main_task, TESTED_PAYLOADS)
-    driven_motion = driven(
+    driven_motion = drive_through(
         platform, main_task, np.linspace(0.0, main_task.duration, WORK_STEPS + 1)
     )
     caption = "The six legs turn alike."
@@ -333,18 +333,22 @@ def heave(platform: Platform, law: str) -> RestToRestMotion:
     )
 
 
-def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> Iterator[Measure]:
+def _profile(platform: Platform, requirements: Mapping[str, MotorRequirement]) -> Iterator[Measure]:
     yield Measure(
         "lowest torque of all laws",
-        min(task.lowest_force for task in required.values()),
+        min(requirement.lowest_force for requirement in requirements.values()),
         0.0,
         "the paper: the motor always supplies positive torque",
         unit="N m",
         at_least=True,
     )
-    variation = max(float(np.ptp(task.forces, axis=1).max()) for task in required.values())
-    scale = abs(required[MAIN_LAW].peak_force.value)
-    yield Measure("torques of the six legs apart", variation / scale, 1e-12, ROUNDING_REASON)
+    variation = max(
+        float(np.ptp(requirement.forces, axis=1).max()) for requirement in requirements.values()
+    )
+    scale = abs(requirements[MAIN_LAW].peak_force.value)
+    yield Measure(
+        "largest difference of the six legs' torques", variation / scale, 1e-12, ROUNDING_REASON
+    )
     end_coordinates = platform.inverse_kinematics(
         [[0.0, 0.0, z, 1.0, 0.0, 0.0, 0.0] for z in (START_HEIGHT, END_HEIGHT)]
     )
@@ -357,8 +361,8 @@ def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> It
     )
 
 
-def _payloads(loaded: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
-    no_payload, with_50_kg, with_200_kg = (task.forces for task in loaded)
+def _payloads(requirements: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
+    no_payload, with_50_kg, with_200_kg = (requirement.forces for requirement in requirements)
     nonlinearity = (
         np.abs(with_200_kg - no_payload - 4.0 * (with_50_kg - no_payload)).max()
         / np.abs(with_200_kg).max()
@@ -367,14 +371,15 @@ def _payloads(loaded: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
     yield Measure(name, nonlinearity, 1e-12, "rounding; dynamics are linear in the masses")
 
 
-def _laws_plot(required: Mapping[str, MotorRequirement]) -> Plot:
+def _laws_plot(requirements: Mapping[str, MotorRequirement]) -> Plot:
     panels = []
     for label, name in (("torque of a motor [N m]", "forces"), ("power [W]", "power")):
         curves = [
-            Curve(law, task.time, getattr(task, name)[:, 0]) for law, task in required.items()
+            Curve(law, requirement.time, getattr(requirement, name)[:, 0])
+            for law, requirement in requirements.items()
         ]
         if name == "forces":
-            peaks = [task.peak_force for task in required.values()]
+            peaks = [requirement.peak_force for requirement in requirements.values()]
             times, values = (
                 np.array([getattr(peak, key) for peak in peaks]) for key in ("time", "value")
             )
@@ -386,10 +391,10 @@ def _laws_plot(required: Mapping[str, MotorRequirement]) -> Plot:
 def _statements(
     platform: Platform,
     tasks: Mapping[str, RestToRestMotion],
-    required: Mapping[str, MotorRequirement],
+    requirements: Mapping[str, MotorRequirement],
 ) -> tuple[Statement, ...]:
     durations = ", ".join(f"{law} {task.duration:.3f} s" for law, task in tasks.items())
-    lowest = min(task.lowest_force for task in required.values())
+    lowest = min(requirement.lowest_force for requirement in requirements.values())
     seconds, count = run_time(platform, tasks[MAIN_LAW])
     time_text = f"{1e3 * seconds:.2g} ms for {count} times along the task"
     return (
@@ -412,7 +417,7 @@ def _statements(
 
 
 def run_time(platform: Platform, task: RestToRestMotion) -> tuple[float, int]:
-    """Return seconds of inverse dynamics in extended-to-actuator space, and its number of times."""
+    """Return [s] that inverse dynamics takes along the task, and the number of instants."""
     heave = Heave(*task.sample(np.arange(0.0, task.duration, PRINTED_STEP)))
     torques(platform, heave, crank_accelerations(platform, heave))  # compiles
     start_time = clock.perf_counter()

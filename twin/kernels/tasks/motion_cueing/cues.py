@@ -59,16 +59,16 @@ class Command(NamedTuple):
     """`(6,)` physical value of an action of 1, in the unit of its kind"""
     speed: FloatArray
     """`(6,)` largest speed of each axis [m/s, rad/s]"""
-    reach: FloatArray
+    max_travel: FloatArray
     """`(n,)` travel of each actuator in one period at full speed [m, rad]"""
-    brake: FloatArray
+    max_deceleration: FloatArray
     """`(n,)` largest deceleration of each actuator before its end [m/s2, rad/s2]"""
     low: FloatArray
     """`(n,)` least coordinates of a command"""
     high: FloatArray
-    """`(n,)` greatest"""
+    """`(n,)` greatest coordinates of a command"""
     gain: float
-    """[1/s] of the correction of position"""
+    """[1/s] gain of the correction of position"""
 
 
 class CommandState(NamedTuple):
@@ -96,18 +96,18 @@ class Constants(NamedTuple):
     free: IndexArray
     """`(k,)` indices of the axes that the machine has"""
     travel: FloatArray
-    """`(6,)` of each axis alone"""
+    """`(6,)` travel of the machine along each axis alone"""
     threshold: FloatArray
-    """`(6,)` of perception"""
+    """`(6,)` thresholds of perception"""
     period: float
     """[s] control period"""
     low: FloatArray
     """`(N, n)` least coordinates of the actuators"""
     high: FloatArray
-    """`(N, n)` greatest"""
+    """`(N, n)` greatest coordinates of the actuators"""
     middle: FloatArray
-    """`(n,)` between both"""
-    ahead: IndexArray
+    """`(n,)` middle of the range"""
+    preview_periods: IndexArray
     """`(s,)` periods after which the vehicle's motion is shown, the first 0"""
     on_pose: bool
     """whether actions move a commanded pose"""
@@ -126,13 +126,13 @@ class Senses(NamedTuple):
     """`(N, 6)` perceived in the vehicle [m/s2, rad/s]"""
     platform: FloatArray
     """`(N, 6)` perceived on the platform"""
-    left: FloatArray
+    begin: FloatArray
     """`(N, 6)` specific force less rest and angular rate on the platform as a period begins"""
-    right: FloatArray
+    end: FloatArray
     """`(N, 6)` the same quantities as the period ends"""
-    before: FloatArray
+    last_head: FloatArray
     """`(N, 7)` velocity of the head and attitude one period ago"""
-    turning: FloatArray
+    last_twist: FloatArray
     """`(N, 6)` twist one period ago"""
     sums: FloatArray
     """`(N, 2)` of the squares of errors and of false cues, in thresholds"""
@@ -295,8 +295,8 @@ def drive_car(
             fraction = step if stage == 3 else 0.5 * step
             for j in range(STATE_SIZE):
                 trial_state[j] = state[j] + fraction * rates[stage - 1, j]
-            at = 2 * k + (2 if stage == 3 else 1)
-            car_rate(car, trial_state, steer[at], traction[at], rates[stage])
+            stage_index = 2 * k + (2 if stage == 3 else 1)
+            car_rate(car, trial_state, steer[stage_index], traction[stage_index], rates[stage])
         for j in range(STATE_SIZE):
             rate_sum = rates[0, j] + 2.0 * rates[1, j] + 2.0 * rates[2, j] + rates[3, j]
             state[j] += step / 6.0 * rate_sum
@@ -305,7 +305,7 @@ def drive_car(
 
 
 @device
-def sense(model: FloatArray, state: FloatArray, left: float, right: float) -> float:
+def sense(model: FloatArray, state: FloatArray, begin_input: float, end_input: float) -> float:
     """Advance `state` (2,) by one period; return what is sensed at its end.
 
     Exact for inputs that are linear within the period.
@@ -313,21 +313,25 @@ def sense(model: FloatArray, state: FloatArray, left: float, right: float) -> fl
     Args:
         model: `(MODEL_SIZE,)`.
         state: `(2,)`, overwritten.
-        left: input at the begin of the period; may differ from the end of the last one.
-        right: input at its end.
+        begin_input: input at the begin of the period; may differ from the end of the last period.
+        end_input: input at the end of the period.
     """
-    first_output = model[0] * state[0] + model[1] * state[1] + model[4] * left + model[6] * right
-    second_output = model[2] * state[0] + model[3] * state[1] + model[5] * left + model[7] * right
+    first_output = (
+        model[0] * state[0] + model[1] * state[1] + model[4] * begin_input + model[6] * end_input
+    )
+    second_output = (
+        model[2] * state[0] + model[3] * state[1] + model[5] * begin_input + model[7] * end_input
+    )
     state[0], state[1] = first_output, second_output
-    return float(model[8] * first_output + model[9] * second_output + model[10] * right)
+    return float(model[8] * first_output + model[9] * second_output + model[10] * end_input)
 
 
 @compiled
 def sense_all(
     models: FloatArray,
     states: FloatArray,
-    left: FloatArray,
-    right: FloatArray,
+    begin_inputs: FloatArray,
+    end_inputs: FloatArray,
     perceived: FloatArray,
 ) -> None:
     """Fill `perceived` (6,) at the end of a period: otoliths [m/s2], canals [rad/s].
@@ -335,12 +339,12 @@ def sense_all(
     Args:
         models: `(2, MODEL_SIZE)` of otoliths and canals.
         states: `(6, 2)`, overwritten.
-        left: `(6,)` specific force less rest [m/s2] and angular rate [rad/s] at the begin.
-        right: `(6,)` at the end.
+        begin_inputs: `(6,)` specific force less rest [m/s2] and angular rate [rad/s] at the begin.
+        end_inputs: `(6,)` at the end.
         perceived: overwritten.
     """
     for j in range(CUE_AXES):
-        perceived[j] = sense(models[j // 3], states[j], left[j], right[j])
+        perceived[j] = sense(models[j // 3], states[j], begin_inputs[j], end_inputs[j])
 
 
 @device
@@ -381,14 +385,14 @@ def begin_senses(
     """Start the senses of environment i's episode: both drivers were at rest before it."""
     models = constants.models
     for j in range(6):
-        senses.left[i, j] = 0.0
+        senses.begin[i, j] = 0.0
         for k in range(2):
             senses.vehicle_states[i, j, k] = 0.0
             senses.platform_states[i, j, k] = 0.0
-    left, right, platform_rotation = senses.left[i], senses.right[i], turn_of(pose, 3)
-    sense_all(models, senses.vehicle_states[i], left, senses.table[i, 0], senses.vehicle[i])
-    fill_still(platform_rotation, twist, right)
-    sense_all(models, senses.platform_states[i], left, right, senses.platform[i])
+    begin_inputs, end_inputs, platform_rotation = senses.begin[i], senses.end[i], turn_of(pose, 3)
+    sense_all(models, senses.vehicle_states[i], begin_inputs, senses.table[i, 0], senses.vehicle[i])
+    fill_still(platform_rotation, twist, end_inputs)
+    sense_all(models, senses.platform_states[i], begin_inputs, end_inputs, senses.platform[i])
     remember(senses, i, pose, twist, head_velocity(platform_rotation, constants.head, twist))
     senses.sums[i, 0] = 0.0
     senses.sums[i, 1] = 0.0
@@ -409,25 +413,27 @@ def feel_platform(
     """Advance the senses of the platform's driver by one period that ends at a motion.
 
     Specific force is the mean acceleration of the head over the period, from its velocities at
-    both ends, so that no push between two samples is lost, and gravity in the platform's axes.
+    both ends, so that no jolt between two samples is lost, and gravity in the platform's axes.
     """
-    rotation_now, left, right = turn_of(pose, 3), senses.left[i], senses.right[i]
-    rotation_before, period = turn_of(senses.before[i], 3), constants.period
+    rotation_now, begin_inputs, end_inputs = turn_of(pose, 3), senses.begin[i], senses.end[i]
+    rotation_before, period = turn_of(senses.last_head[i], 3), constants.period
     velocity = head_velocity(rotation_now, constants.head, twist)
-    previous_motion = senses.before[i]
+    previous_motion = senses.last_head[i]
     mean = (
         (velocity[0] - previous_motion[0]) / period,
         (velocity[1] - previous_motion[1]) / period,
         (velocity[2] - previous_motion[2]) / period,
     )
     force_before, force_now = rotate_back(rotation_before, mean), rotate_back(rotation_now, mean)
-    fill_still(rotation_before, senses.turning[i], left)
-    fill_still(rotation_now, twist, right)
+    fill_still(rotation_before, senses.last_twist[i], begin_inputs)
+    fill_still(rotation_now, twist, end_inputs)
     for k in range(3):
         mean_force = 0.5 * (force_before[k] + force_now[k])
-        left[k] += mean_force
-        right[k] += mean_force
-    sense_all(constants.models, senses.platform_states[i], left, right, senses.platform[i])
+        begin_inputs[k] += mean_force
+        end_inputs[k] += mean_force
+    sense_all(
+        constants.models, senses.platform_states[i], begin_inputs, end_inputs, senses.platform[i]
+    )
     remember(senses, i, pose, twist, velocity)
 
 
@@ -435,11 +441,11 @@ def feel_platform(
 def remember(senses: Senses, i: int, pose: FloatArray, twist: FloatArray, velocity: Vector) -> None:
     """Keep the head's velocity, the attitude and the twist for the next period."""
     for k in range(3):
-        senses.before[i, k] = velocity[k]
+        senses.last_head[i, k] = velocity[k]
     for k in range(4):
-        senses.before[i, 3 + k] = pose[3 + k]
+        senses.last_head[i, 3 + k] = pose[3 + k]
     for k in range(6):
-        senses.turning[i, k] = twist[k]
+        senses.last_twist[i, k] = twist[k]
 
 
 INCREMENT_ACTIONS, ACCELERATION_ACTIONS = 0, 1
@@ -485,16 +491,16 @@ def legs_at(
 
 
 @device
-def allowance(machine: Command, j: int, start: float, moved: float) -> float:
-    """Return the travel [m, rad] allowed to actuator j in a period from `start`, towards `moved`.
+def allowance(machine: Command, j: int, start: float, direction: float) -> float:
+    """Return the travel [m, rad] allowed to actuator j in a period from `start` in a direction.
 
-    No faster than it can, and so far that it can still stop before its end with the largest
+    The actuator keeps its speed limit, and can still stop before its end with the largest
     deceleration of commands.
     """
-    remaining_stroke = machine.high[j] - start if moved > 0.0 else start - machine.low[j]
+    remaining_stroke = machine.high[j] - start if direction > 0.0 else start - machine.low[j]
     remaining_stroke = max(remaining_stroke, 0.0)
-    stopping_speed = machine.period * sqrt(2.0 * machine.brake[j] * remaining_stroke)
-    return float(min(remaining_stroke, stopping_speed, machine.reach[j]))
+    stopping_speed = machine.period * sqrt(2.0 * machine.max_deceleration[j] * remaining_stroke)
+    return float(min(remaining_stroke, stopping_speed, machine.max_travel[j]))
 
 
 @device
@@ -502,7 +508,9 @@ def speed_fraction(machine: Command, coordinates: FloatArray, target: FloatArray
     """Return the largest fraction of its speed that an actuator needs from `target` on."""
     largest_fraction = 0.0
     for j in range(coordinates.shape[0]):
-        largest_fraction = max(largest_fraction, abs(coordinates[j] - target[j]) / machine.reach[j])
+        largest_fraction = max(
+            largest_fraction, abs(coordinates[j] - target[j]) / machine.max_travel[j]
+        )
     return largest_fraction
 
 
@@ -524,7 +532,7 @@ def path_fraction(
 ) -> float:
     """Return the fraction of the path from `last` to `coordinates` that keeps actuators in range.
 
-    `last` lies already some way from `target`, where the period begins; the actuators' way is
+    The period begins at `target`, and `last` is part of the way from there; the actuators' way is
     taken as straight.
     """
     fraction = 1.0
@@ -635,7 +643,7 @@ def fill_pose_command(actions: FloatArray, bundle: Any) -> None:
         advance_command(machine, state, i, pose_step, work)
         for j in range(n):
             requested_speed = (targets[i, j] - start_coordinates[j]) / period
-            largest_speed = machine.reach[j] / period
+            largest_speed = machine.max_travel[j] / period
             setpoint = requested_speed + machine.gain * (start_coordinates[j] - measured[i, j])
             command[i, j] = min(max(setpoint, -largest_speed), largest_speed)
 
@@ -673,5 +681,5 @@ def fill_speed_command(actions: FloatArray, bundle: Any) -> None:
         for j in range(command.shape[1]):
             lowest_change = min(machine.low[j] - measured[i, j], 0.0)
             highest_change = max(machine.high[j] - measured[i, j], 0.0)
-            setpoint = actions[i, j] * machine.reach[j]
+            setpoint = actions[i, j] * machine.max_travel[j]
             command[i, j] = min(max(setpoint, lowest_change), highest_change) / machine.period

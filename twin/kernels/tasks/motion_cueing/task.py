@@ -27,10 +27,10 @@ from twin.kernels.tasks.task import (
     Results,
     add_terms,
     count,
-    put,
-    put_all,
-    put_difference,
     smoothness,
+    write,
+    write_all,
+    write_difference,
 )
 
 THRESHOLD_SCALE = 10.0
@@ -42,13 +42,13 @@ LIMIT_TERMINATION = 2
 
 @compiled
 def perception_term(error: FloatArray, threshold: FloatArray, start: int, stop: int) -> float:
-    """Return minus the mean square of perceived errors, over ten thresholds.
+    """Return minus the mean square of perceived errors, in units of ten thresholds.
 
     Args:
         error: `(6,)` perceived on the platform less perceived in the vehicle [m/s2, rad/s].
         threshold: `(6,)` of perception.
         start: first sense that counts: 0 for specific force, 3 for rotation.
-        stop: the one after the last.
+        stop: the sense after the last that counts.
     """
     total = 0.0
     for j in range(start, stop):
@@ -79,7 +79,7 @@ def false_part(platform: float, vehicle: float, threshold: float) -> float:
 
 @compiled
 def false_term(platform: FloatArray, vehicle: FloatArray, threshold: FloatArray) -> float:
-    """Return minus the mean square of the false cues, over ten thresholds.
+    """Return minus the mean square of the false cues, in units of ten thresholds.
 
     Args:
         platform: `(6,)` perceived on the platform [m/s2, rad/s].
@@ -95,7 +95,7 @@ def false_term(platform: FloatArray, vehicle: FloatArray, threshold: FloatArray)
 
 @compiled
 def neutral_term(axes: FloatArray, travel: FloatArray, free: IndexArray) -> float:
-    """Return minus the mean square of displacements from home, over the travel of each axis.
+    """Return minus the mean square of displacements from home, relative to each axis' travel.
 
     Args:
         axes: `(6,)` x, y, z [m], yaw, pitch, roll [rad] about home.
@@ -182,7 +182,7 @@ def reward(
     term[1] = perception_term(error, threshold, 3, 6)
     term[2] = false_term(senses.platform[i], senses.vehicle[i], threshold)
     term[3] = neutral_term(signals.axes[i], constants.travel, constants.free)
-    term[4] = 0.25 * smoothness(history.action[i], history.before[i])
+    term[4] = 0.25 * smoothness(history.action[i], history.last_action[i])
     term[5] = -1.0 if ended else 0.0
 
 
@@ -192,12 +192,14 @@ def observe_manoeuvre(
 ) -> int:
     """Fill the first part of an observation: perception and manoeuvre; return the next index."""
     out, scale = results.observation[i], results.scale
-    at = put_all(out, 0, senses.vehicle[i], scale)
-    at = put_all(out, at, senses.platform[i], scale)
-    for preview_index in range(constants.ahead.shape[0]):
-        row_index = senses.table[i, table_index(senses, step + constants.ahead[preview_index])]
-        at = put_all(out, at, row_index, scale)
-    return at
+    index = write_all(out, 0, senses.vehicle[i], scale)
+    index = write_all(out, index, senses.platform[i], scale)
+    for preview_index in range(constants.preview_periods.shape[0]):
+        row_index = senses.table[
+            i, table_index(senses, step + constants.preview_periods[preview_index])
+        ]
+        index = write_all(out, index, row_index, scale)
+    return index
 
 
 @device
@@ -213,19 +215,19 @@ def observe(
 ) -> None:
     """Fill the observation of environment i; see the table of `MotionCueingEnv`."""
     out, scale, free_axes = results.observation[i], results.scale, constants.free
-    at = observe_manoeuvre(i, history.steps[i], constants, senses, results)
+    index = observe_manoeuvre(i, history.steps[i], constants, senses, results)
     for axis in free_axes:
-        at = put(out, at, signals.axes[i, axis], scale)
+        index = write(out, index, signals.axes[i, axis], scale)
     for axis in free_axes:
         # Yaw turns about z, pitch about y, roll about x.
-        at = put(out, at, machines.twist[i, axis if axis < 3 else 8 - axis], scale)
+        index = write(out, index, machines.twist[i, axis if axis < 3 else 8 - axis], scale)
     if constants.on_pose:
         for axis in free_axes:
-            at = put(out, at, state.axes[i, axis], scale)
+            index = write(out, index, state.axes[i, axis], scale)
         for axis in free_axes:
-            at = put(out, at, state.rates[i, axis], scale)
-    at = put_difference(out, at, machines.measured[i], constants.middle, scale)
-    put_all(out, at, history.action[i], scale)
+            index = write(out, index, state.rates[i, axis], scale)
+    index = write_difference(out, index, machines.measured[i], constants.middle, scale)
+    write_all(out, index, history.action[i], scale)
 
 
 @compiled
@@ -239,7 +241,7 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
             `CommandState`.
     """
     machines, _, history, results, constants, senses, signals, state = unbundled(bundle)
-    count(actions, history.steps, history.action, history.before)
+    count(actions, history.steps, history.action, history.last_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         step, term = history.steps[i], results.term[i]
