@@ -167,9 +167,8 @@ class PredictionProblem:
     def extrapolated_errors(self, values: FloatArray, factor: int) -> FloatArray:
         """Return the errors `(W, m)` of parameters `(p,)` in SI without those of the step.
 
-        Rollouts err in proportion to their step, most of all where motors stop and turn back. Of
-        two steps, the finer one `factor` times as fine as that of `errors`, the difference says how
-        much.
+        Rollouts err in proportion to the square of their step. Of two steps, the finer one `factor`
+        times as fine as that of `errors`, the difference says how much.
 
         Raises:
             InputError: values that no machine can have.
@@ -178,7 +177,7 @@ class PredictionProblem:
             Richardson, The deferred approach to the limit (1927).
         """
         coarse, fine = (self.finer(each).errors(values) for each in (factor // 2, factor))
-        return np.asarray(2.0 * fine - coarse)
+        return np.asarray((4.0 * fine - coarse) / 3.0)
 
     def errors(self, values: FloatArray) -> FloatArray:
         """Return the prediction errors `(..., W, m)` of parameters `(..., p)` in SI.

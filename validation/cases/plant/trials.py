@@ -256,6 +256,8 @@ class DriveBench:
         steps = round(duration / self.step)
         legs, forces = np.empty((steps + 1, 2)), np.empty(steps)
         states = np.empty((steps + 1, column.STATE_COUNT))
+        self.put(column.LEG_RATE, rate)
+        self.put(column.EARLIER_LEG_RATE, rate)
         legs[0], states[0] = (leg, rate), self.states[0]
         for k in range(steps):
             position, leg_rate = legs[k]
