@@ -283,13 +283,15 @@ def prediction_stage(
     initial = None if forces is None else forces.estimate.starting_values(decision.free)
     counter = count(1)
     solution = solve(used, initial, robust=robust, tick=lambda: tick(next(counter)))
-    fits, errors, residuals = _fits(used, tested, solution)
+    fits, errors = _fits(used, tested, solution)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
     unsure = [
         backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
     ]
-    cov, white = _covariance(solution, decision.free, unsure), whiteness(residuals)
+    encoders = [_of_encoders(*pair) for pair in zip(used, solution.errors, strict=True)]
+    white = whiteness(np.concatenate(encoders), used[0].noise_ratio)
+    cov = _covariance(solution, decision.free, unsure, white)
     patterns = () if white.is_white else tuple(find_patterns(used, solution))
     left = misfit(fits[-1].after, used[0].noise, white, patterns)
     notes = (
@@ -303,7 +305,7 @@ def prediction_stage(
         decision.free,
         solution.values,
         cov,
-        left.widening * half_widths(solution.slopes),
+        np.where(left.is_withheld, np.inf, half_widths(solution.slopes)),
         decision.fixed,
         notes,
         fits,
@@ -388,7 +390,7 @@ def _surpassed(
     shared_parameters = [parameters[k] for k in shared_indices]
     if not shared_parameters:
         return ()
-    if np.isinf(left.widening):
+    if left.is_withheld:
         return tuple(shared_parameters) if forces.signal == "forces" else ()
     mixed_values = values.copy()
     mixed_values[shared_indices] = forces.estimate.starting_values(shared_parameters)
@@ -458,12 +460,14 @@ def check_predictable(platform: MachineModel) -> None:
 
 
 def _covariance(
-    solution: Solution, parameters: Sequence[Parameter], unsure: Sequence[str]
+    solution: Solution, parameters: Sequence[Parameter], unsure: Sequence[str], white: Whiteness
 ) -> FloatArray:
     """Return the covariance `(p, p)` in SI; for an unsure backlash that of its prior."""
-    matrix = covariance(solution.errors, solution.slopes)
+    misfit = None if white.is_white else white.misfit
+    matrix = covariance(solution.errors, solution.slopes, misfit)
     matrix = matrix + np.diag(solution.step_errors**2)
-    size = np.where([bool(warning) for warning in unsure], 1.0 / np.sqrt(np.diag(matrix)), 1.0)
+    to_prior = 1.0 / np.sqrt(np.diag(matrix))
+    size = np.where([bool(warning) for warning in unsure], to_prior, np.minimum(1.0, to_prior))
     size *= prior_std_array(parameters)
     return np.asarray(matrix * np.outer(size, size))
 
@@ -481,8 +485,8 @@ def _fits(
     used: Sequence[PredictionProblem],
     kept: Sequence[PredictionProblem],
     solution: Solution,
-) -> tuple[tuple[Fit, Fit], Errors, FloatArray]:
-    """Return the fits of both parts, errors for charts, and those after `(k, samples)`."""
+) -> tuple[tuple[Fit, Fit], Errors]:
+    """Return the fits of both parts, and errors for charts."""
     nominal = nominal_array(used[0].parameters)
     fits: list[Fit] = []
     sizes_of_parts, rows, times = [], [], []
@@ -498,13 +502,11 @@ def _fits(
         fits.append(Fit(name, sizes.shape[1], *np.sqrt((sizes**2).mean(axis=1)).tolist()))
         sizes_of_parts.append(sizes)
     sizes, time = np.hstack(sizes_of_parts), np.concatenate(times)
-    residuals = np.vstack(rows[: len(used)])
-    frequency, density = spectrum(residuals, used[0].period)
+    frequency, density = spectrum(np.vstack(rows[: len(used)]), used[0].period)
     order = np.arange(len(time)) if len(used) > 1 else np.argsort(time)
     return (
         (fits[0], fits[1]),
         Errors(time[order], sizes[0][order], sizes[1][order], frequency, density),
-        residuals,
     )
 
 
@@ -514,8 +516,13 @@ def _left(problem: PredictionProblem, values: FloatArray, factor: int = 1) -> Fl
     With a `factor`, without those of the step of rollouts that are so many times finer.
     """
     every = problem.extrapolated_errors(values, factor) if factor > 1 else problem.errors(values)
-    errors = every[:, : problem.windows.samples * len(problem.noise)]
-    return np.asarray(errors.reshape(len(errors), -1, len(problem.noise)) * problem.noise)
+    return np.asarray(_of_encoders(problem, every) * problem.noise)
+
+
+def _of_encoders(problem: PredictionProblem, errors: FloatArray) -> FloatArray:
+    """Return those `(W, samples, n)` of all errors `(W, m)` that are of the encoders."""
+    count = len(problem.noise)
+    return errors[:, : problem.windows.samples * count].reshape(len(errors), -1, count)
 
 
 def _size(errors: FloatArray) -> FloatArray:
