@@ -66,8 +66,8 @@ EVERYTHING = {
 SWITCHES: dict[str, tuple[Conditions, str]] = {
     "clean": (Conditions(), ""),
     "law": (Conditions(friction_law="linear"), ""),
-    "lugre": (Conditions(friction_law="lugre"), ""),
-    "screw": (Conditions(**LEADS), ""),  # type: ignore[arg-type]
+    "lugre": (Conditions(friction_law="lugre"), "lugre"),
+    "screw": (Conditions(**LEADS), "leads"),  # type: ignore[arg-type]
     "base": (Conditions(base_frequency=15.0), ""),
     "currents": (Conditions(**CURRENTS), ""),  # type: ignore[arg-type]
     "jitter": (Conditions(jitter=1e-4), ""),
