@@ -18,7 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, rotation_matrix
-from twin.identification.parameters import TERM_PREFIX, Parameter, values_by_path
+from twin.identification.parameters import (
+    TERM_PREFIX,
+    Parameter,
+    motor_constants,
+    values_by_path,
+)
 from twin.kernels.plant import columns as column
 from twin.model.machine_model import MachineModel
 
@@ -94,24 +99,21 @@ class FreeTerms:
     def effects(self, values: FloatArray, drives: FloatArray) -> TermEffects:
         """Return the effects of values `(sets, p)` in SI, on drives `(sets, n, CONSTANTS)`."""
         terms = [values_by_path(self._parameters, each) for each in values]
-        drift, load, constants, leads, bristles = (
+        drift, load, leads, bristles = (
             np.array([[each.get(f"term.{path}", nominal) for path in paths] for each in terms])
             for paths, nominal in (
                 (("friction.drift.0", "friction.drift.1"), 0.0),
                 (("friction.load",), 0.0),
-                ([f"motor.constant.{k + 1}" for k in range(drives.shape[1] - 1)], 1.0),
                 ([f"lead.{k + 1}" for k in range(drives.shape[1])], 1.0),
                 (("friction.presliding", "friction.bristle_time"), 0.0),
             )
         )
-        # The mean of the constants of all motors is one: the last one makes up.
-        last = drives.shape[1] - constants.sum(axis=1, keepdims=True)
         effects = TermEffects(
             np.array([self._cable(each) + self._pendulum(each) for each in terms]),
             np.maximum(1.0 + drift @ self._drift_shapes, 0.0),
             load[:, 0],
             np.abs(self._motion.leg_force),
-            np.hstack([constants, last]),
+            np.array([motor_constants(each, drives.shape[1]) for each in terms]),
             leads,
             None,
         )

@@ -25,6 +25,7 @@ from twin.identification.linear import (
 )
 from twin.identification.linear.model import FORCE_DELAY_PATH, FORCE_ERROR_PREFIX, joined
 from twin.identification.parameters import (
+    MOTOR_TERM_PREFIX,
     Parameter,
     added,
     gravity_field,
@@ -95,8 +96,8 @@ def force_stage(
     """Return the linear stage of logs with forces; None without forces or linear parameters.
 
     The delay between forces and motion is always estimated as well: otherwise it looks like inertia
-    and centre of mass. So are friction and inertia of the drives, and a bias of each leg, beside
-    forces of motors or currents.
+    and centre of mass. So are friction and inertia of the drives, and bias and constant of each
+    motor, beside forces of motors or currents.
 
     Args:
         platform: the machine as its file has it.
@@ -128,7 +129,7 @@ def force_stage(
         drive_parameters += tuple(
             parameter
             for path, parameter in errors_of_forces.items()
-            if path.startswith(FORCE_BIAS_PREFIX)
+            if path.startswith((FORCE_BIAS_PREFIX, MOTOR_TERM_PREFIX))
         )
     all_parameters = tuple(
         {
@@ -181,6 +182,10 @@ def mapping_lines(platform: Platform, stage: ForceStage) -> list[str]:
     if errors.bias.any():
         offsets = -errors.bias / (errors.scale * stage.force_per_current)
         lines.append("offset = [" + ", ".join(f'"{offset:.5g} {unit}"' for offset in offsets) + "]")
+    scales = stage.estimate.model.scales(stage.estimate.values)
+    if np.ptp(scales) > 0.0:
+        texts = ", ".join(number(constant, 4) for constant in 1.0 / scales)
+        lines.append(f"# constants of the motors over their mean: {texts}")
     return [*lines, f'delay = "{1e3 * errors.delay:.4g} ms"']
 
 
