@@ -124,9 +124,6 @@ TERM_PREFIX = "term."
 """Beginning of the paths of free terms: effects that the machine's model leaves out, such as a
 cable or warming. No platform.toml has them."""
 
-MOTOR_TERM_PREFIX = f"{TERM_PREFIX}motor."
-"""Beginning of the paths of the motors' constants."""
-
 
 @dataclass(frozen=True)
 class Parameter:
@@ -311,16 +308,6 @@ class SignalErrors(NamedTuple):
     """`(w,)` bias in the unit of the signal; of a pose a displacement `(6,)` [m], [rad]"""
     delay: float
     """delay of the signal [s]"""
-
-
-def motor_constants(terms: Mapping[str, float], count: int) -> FloatArray:
-    """Return the forces of `count` motors over those that their drives believe in.
-
-    Their mean is one: the last motor makes up for the others, of which `terms` may have values.
-    """
-    paths = [f"{MOTOR_TERM_PREFIX}constant.{k}" for k in range(1, count)]
-    constants = np.array([terms.get(path, 1.0) for path in paths])
-    return np.append(constants, count - constants.sum())
 
 
 def with_parameters(platform: Model, parameters: Sequence[Parameter], values: Any) -> Model:

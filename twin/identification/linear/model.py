@@ -13,18 +13,17 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError, listed
 from twin.identification.linear.samples import ForceSamples, low_passed
 from twin.identification.parameters import (
-    MOTOR_TERM_PREFIX,
     SIGNAL_PREFIX,
     TILT_PREFIX,
     Parameter,
     SignalErrors,
     gravity_field,
-    motor_constants,
     parameter_label,
     select,
     signal_errors,
     values_by_path,
 )
+from twin.identification.prediction.terms import MOTOR_TERM_PREFIX, motor_constants
 from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.machine.body import parallel_axis
 from twin.machine.machine import MachineParameters

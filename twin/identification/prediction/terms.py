@@ -11,19 +11,14 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, rotation_matrix
-from twin.identification.parameters import (
-    TERM_PREFIX,
-    Parameter,
-    motor_constants,
-    values_by_path,
-)
+from twin.identification.parameters import TERM_PREFIX, Parameter, values_by_path
 from twin.kernels.plant import columns as column
 from twin.model.machine_model import MachineModel
 
@@ -33,6 +28,8 @@ FRICTION_COLUMNS = [column.FRICTION, column.BREAKAWAY, column.VISCOUS]
 DRY_COLUMNS = [column.FRICTION, column.BREAKAWAY]
 """Constants of a drive that load raises."""
 
+MOTOR_TERM_PREFIX = f"{TERM_PREFIX}motor."
+"""Beginning of the paths of the motors' constants."""
 
 MIN_PRESLIDING = 1e-9
 """[m, rad] Smallest deflection of bristles, which keeps their stiffness finite."""
@@ -194,6 +191,16 @@ class FreeTerms:
         swing = lfilter(np.ravel(numerator), denominator, -(drive - drive[0]), axis=0)
         force = -mass * (rotation[:, :, :2] @ swing[..., None])[..., 0]
         return np.hstack([force, np.cross(arm, force)])
+
+
+def motor_constants(terms: Mapping[str, float], count: int) -> FloatArray:
+    """Return the forces of `count` motors over those that their drives believe in.
+
+    Their mean is one: the last motor makes up for the others, of which `terms` may have values.
+    """
+    paths = [f"{MOTOR_TERM_PREFIX}constant.{k}" for k in range(1, count)]
+    constants = np.array([terms.get(path, 1.0) for path in paths])
+    return np.append(constants, count - constants.sum())
 
 
 def has_terms(parameters: Sequence[Parameter]) -> bool:

@@ -25,7 +25,6 @@ from twin.identification.linear import (
 )
 from twin.identification.linear.model import FORCE_DELAY_PATH, FORCE_ERROR_PREFIX, joined
 from twin.identification.parameters import (
-    MOTOR_TERM_PREFIX,
     Parameter,
     added,
     gravity_field,
@@ -37,6 +36,7 @@ from twin.identification.parameters import (
 from twin.identification.prediction.optimise import Solution, first_jacobian, solve
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import Recording
+from twin.identification.prediction.terms import MOTOR_TERM_PREFIX
 from twin.identification.result.diagnosis import Pattern, find_patterns
 from twin.identification.result.identification import (
     Errors,
@@ -294,8 +294,7 @@ def prediction_stage(
     unsure = [
         backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
     ]
-    encoders = [_of_encoders(*pair) for pair in zip(used, solution.errors, strict=True)]
-    white = whiteness(np.concatenate(encoders), used[0].noise_ratio)
+    white = _whiteness(used, solution)
     cov = _covariance(solution, decision.free, unsure, white)
     patterns = () if white.is_white else tuple(find_patterns(used, solution))
     left = misfit(fits[-1].after, used[0].noise, white, patterns)
@@ -462,6 +461,12 @@ def check_predictable(platform: MachineModel) -> None:
         )
     if any(leg.drive is not None and leg.drive.positioning() for leg in platform.parameters.legs):
         raise InputError("platform", "drives of positions are not supported; forces or speeds are")
+
+
+def _whiteness(used: Sequence[PredictionProblem], solution: Solution) -> Whiteness:
+    """Return the test of the errors of the encoders, each over that of its window."""
+    encoders = [_of_encoders(*pair) for pair in zip(used, solution.errors, strict=True)]
+    return whiteness(np.concatenate(encoders), used[0].noise_ratio)
 
 
 def _covariance(
