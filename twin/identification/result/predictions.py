@@ -300,8 +300,8 @@ def prediction_stage(
     left = misfit(fits[-1].after, used[0].noise, white, patterns)
     notes = (
         *decision.reasons,
-        *estimate_warnings(decision.free, solution.values, cov, unsure),
         *left.sentences,
+        *estimate_warnings(decision.free, solution.values, cov, unsure),
         *_disagreements(forces, decision.free, solution.values, cov),
         *unsettled(solution.last_step),
     )
