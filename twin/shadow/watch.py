@@ -48,11 +48,6 @@ COMMON_FRACTION = 0.5
 legs are named in place of one.
 """
 
-SHIFT_RATIO = 5.0
-"""Engineering choice: shift of all measured poses that is worth a report, over that of one leg."""
-
-SHIFT_NOTE = "pose has shifted"
-
 SUDDEN_GROWTH = 3.0
 """Engineering choice: growth of a lead from its suspicion to its alarm, from which it is a slip, as
 wear is slower.
