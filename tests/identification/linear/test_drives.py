@@ -76,7 +76,8 @@ def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
     """Friction, inertia, play and stiffness of each drive are away from the file by their spreads.
 
     The inertia of a motor is seen 719 kg at its leg, so 10 % of it outweigh the payload. Forces
-    have an unknown bias at each leg, so that the mass follows from accelerations alone.
+    have an unknown bias at each leg, so that the mass follows from accelerations alone, and unknown
+    constants, without which the mass would be known to 0.6 kg.
     """
     file, inside, scores = nominal(), [], []
     for seed in range(4):
@@ -97,7 +98,7 @@ def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
         inside.append(np.abs(error) < found.margins * found.standard_errors)
         scores.append(error / found.standard_errors)
         assert abs(error[0]) < 1.0
-        assert found.standard_errors[0] < 0.6
+        assert found.standard_errors[0] < 0.8
     assert np.mean(inside) >= 0.9
     assert np.sqrt(np.mean(np.square(scores)[:, :4])) < 2.0
 
