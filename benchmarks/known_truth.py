@@ -37,8 +37,8 @@ PARAMETERS = (
     "leg.drive.friction_torque, leg.drive.viscous_torque, leg.drive.breakaway, "
     "leg.drive.stribeck_speed"
 )
-MASS = 104.6
-"""[kg] True mass of the platform with its payload."""
+PAYLOAD_RATIO = 104.6 / 97.0
+"""True mass of the platform with its payload, over that of the file."""
 
 TRUTH_SPREAD = 0.5
 """Standard deviation of the truth, in that of the priors."""
@@ -66,8 +66,8 @@ EVERYTHING = {
 SWITCHES: dict[str, tuple[Conditions, str]] = {
     "clean": (Conditions(), ""),
     "law": (Conditions(friction_law="linear"), ""),
-    "lugre": (Conditions(friction_law="lugre"), ""),
-    "screw": (Conditions(**LEADS), ""),  # type: ignore[arg-type]
+    "lugre": (Conditions(friction_law="lugre"), "lugre"),
+    "screw": (Conditions(**LEADS), "leads"),  # type: ignore[arg-type]
     "base": (Conditions(base_frequency=15.0), ""),
     "currents": (Conditions(**CURRENTS), ""),  # type: ignore[arg-type]
     "jitter": (Conditions(jitter=1e-4), ""),
@@ -120,7 +120,7 @@ def drawn(file: Platform, seed: int) -> tuple[Platform, dict[str, float]]:
             each.path: each.nominal + float(share) * each.prior_std
             for each, share in zip(parameters, shares, strict=True)
         }
-        truth["platform.body.mass"] = MASS
+        truth["platform.body.mass"] = PAYLOAD_RATIO * file.parameters.platform.body.mass
         truth["leg.drive.breakaway"] = max(1.02, truth["leg.drive.breakaway"])
         truth["leg.drive.stribeck_speed"] = max(5e-4, truth["leg.drive.stribeck_speed"])
         try:
@@ -169,7 +169,7 @@ def _line(
     mass, center = largest("body.mass", True), largest("center_of_mass", False)
     held = errors <= margins
     limits = {
-        "platform.body.mass": 1e-2 * ERROR_LIMITS[0] * MASS,
+        "platform.body.mass": 1e-2 * ERROR_LIMITS[0] * truth["platform.body.mass"],
         **dict.fromkeys(CENTER, 1e-3 * ERROR_LIMITS[1]),
     }
     silent = [
@@ -193,6 +193,7 @@ def _line(
 def main() -> None:
     """Run the machines, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--machine", default="stewart", help="name, with its hardware")
     parser.add_argument("--conditions", default=",".join(SWITCHES), help="switches of the rig")
     parser.add_argument("--seeds", type=int, default=20, help="machines for each")
     parser.add_argument("--first", type=int, default=0, help="first seed")
@@ -200,7 +201,7 @@ def main() -> None:
     parser.add_argument("--term", action="store_true", help="with the free term that explains them")
     parser.add_argument("--out", help="table among the results, written after each machine")
     options = parser.parse_args()
-    file = twin.load("stewart", configuration="hardware")
+    file = twin.load(options.machine, configuration="hardware")
     motion = excite(file, select(file, "payload"), 20.0, seed=0, progress=False).motion
     print("| " + " | ".join(Line._fields) + " |")
     rows = []

@@ -275,6 +275,7 @@ class Plant:
             coordinates + np.sign(holding) * drives[:, column.HALF_BACKLASH] + holding / self._stiff
         )
         states[:, column.SPEED] = rates
+        states[:, column.LEG_RATE] = states[:, column.EARLIER_LEG_RATE] = rates
         if "position" in self.modes:
             position_lead = drawn_lead(drives, states[:, column.EFFORT])
             states[:, column.TARGET] = states[:, column.FIELD] = (

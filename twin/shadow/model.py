@@ -290,6 +290,7 @@ class ShadowModel:
             self.twist += platform_corrections[:, 1]
             self._legs += position_correction
             self._leg_rates += speed_correction
+            states[:, [column.LEG_RATE, column.EARLIER_LEG_RATE]] += speed_correction[:, None]
 
     def needed_efforts(self) -> FloatArray:
         """Return the efforts `(n,)` of motors that the model needs for the measured motion.

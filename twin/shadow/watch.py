@@ -58,7 +58,6 @@ COMMON_FRACTION = 0.5
 the alarm names the machine rather than one leg.
 """
 
-
 SHIFT_NOTE = "pose has shifted"
 
 SUDDEN_GROWTH = 3.0

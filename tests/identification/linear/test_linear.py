@@ -68,7 +68,7 @@ def test_forces_are_linear_and_the_truth_comes_back(platform: Platform, states: 
     # Combinations come back, whatever is said about their parts.
     base = base_parameters(found.model)
     assert bool(hidden) == (len(base.values) < len(chosen))
-    expected = base.combinations @ found.model.features(truth)[: len(found.model.labels)]
+    expected = base.combinations @ found.model.features(truth)[0, : len(found.model.labels)]
     assert np.abs(base.values - expected).max() < 1e-8 * np.abs(expected).max()
 
 

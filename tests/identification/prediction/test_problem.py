@@ -35,6 +35,25 @@ def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
     assert rms(problem, np.array([each.nominal for each in parameters])) > 1e-5
 
 
+def test_corrections_turn_white_noise_round_as_the_ratio_says() -> None:
+    """An observer of constant speed, with the gains of the problem, on noise alone."""
+    machine = nominal()
+    recording = recording_of(log_of(recorded()), machine)
+    problem = PredictionProblem(machine, recording, select(machine, "platform.body.mass"), 0.04)
+    samples, random = problem.windows.samples, np.random.default_rng(2)
+    share = np.exp(-3.0 / samples)
+    position, speed = np.zeros(400), np.zeros(400)
+    errors = np.empty((400, 40 * samples))
+    for k in range(errors.shape[1]):
+        errors[:, k] = position - random.normal(size=400)
+        position += speed - (1.0 - share**2) * errors[:, k] - (1.0 - share) ** 2 * errors[:, k]
+        speed -= (1.0 - share) ** 2 * errors[:, k]
+    windows = errors[:, 20 * samples :].reshape(-1, samples)
+    ratio = samples * (windows.mean(axis=1) ** 2).mean() / (windows**2).mean()
+    assert problem.noise_ratio == pytest.approx(ratio, rel=0.05)
+    assert problem.noise_ratio < 0.3
+
+
 def test_errors_of_some_segments_are_those_of_all() -> None:
     """For several sets of values, and with several windows in a segment."""
     machine = nominal()

@@ -95,7 +95,7 @@ def test_a_model_that_misses_something_is_named(found: Identification) -> None:
     assert not any("times the noise" in note for note in found.notes)
     wrong = nominal().with_(parameters={"leg.drive.friction_torque": 0.1})
     poor = identify(wrong, [log_of(recorded())], "leg.drive.delay")
-    assert "times the noise" in poor.notes[-1]
+    assert any("times the noise" in note for note in poor.notes)
 
 
 def test_an_unknown_choice_names_its_option() -> None:

@@ -48,6 +48,19 @@ def test_a_clean_machine_is_found_within_its_intervals() -> None:
 
 
 @pytest.mark.slow
+def test_intervals_hold_on_a_base_that_resonates() -> None:
+    """What is missed is small and looks like inertia in all windows."""
+    conditions = Conditions(base_frequency=25.0)
+    log = record(nominal().with_(parameters=TRUTH), motion(), conditions, model=nominal())
+    found = identify(nominal(), [log], PARAMETERS)
+    values = dict(zip([each.path for each in found.parameters], found.values, strict=True))
+    margins = dict(zip(values, found.margins * found.standard_errors, strict=True))
+    assert any("persist" in note for note in found.notes)
+    assert all(abs(values[path] - true) < margins[path] for path, true in TRUTH.items())
+    assert margins["platform.body.mass"] < 0.005 * 104.6
+
+
+@pytest.mark.slow
 def test_a_cable_is_named_and_its_term_pays() -> None:
     conditions = Conditions(cable_stiffness=3000.0, cable_force=(20.0, 0.0, -10.0))
     heavier = nominal().with_(parameters={"platform.body.mass": 104.6})

@@ -24,7 +24,10 @@ NUMBERS = ("platform.body.mass", "platform.body.center_of_mass.1", "leg.drive.de
     [("srspm", "leg.drive.friction", True), ("rss", "leg.drive.friction_torque", False)],
 )
 def test_hidden_numbers_are_found(name: str, friction: str, with_forces: bool) -> None:
-    """Forces alone are within their errors too, though light bodies hang on springy drives."""
+    """Forces alone are within their errors too, though light bodies hang on springy drives.
+
+    At steps of 0.5 ms those of the log make the delay of `srspm` 7 us longer.
+    """
     machine = twin.load(name, configuration="hardware")
     drive = machine.parameters.legs[0].drive
     assert drive is not None
@@ -46,7 +49,7 @@ def test_hidden_numbers_are_found(name: str, friction: str, with_forces: bool) -
     )
     hidden = machine.with_(parameters=truth)
     law = make_controller("computed_torque", hidden, motion)
-    run = hidden.simulate(2.0, controller=law, timestep=5e-4)
+    run = hidden.simulate(2.0, controller=law, timestep=1.25e-4)
     assert not run.stopped
     log = log_of(run)
     kept = ("measured", "command_forces", *["forces"] * with_forces)

@@ -87,11 +87,40 @@ def test_variances_are_numbers_however_much_one_window_shows() -> None:
 
 def test_whiteness_tells_white_noise_from_coloured() -> None:
     random = np.random.default_rng(5)
-    white, tinted = whiteness(coloured(random, 0.0)), whiteness(coloured(random, 0.3))
+    white, tinted = (
+        whiteness(np.stack([coloured(random, keep) for _ in range(6)], axis=2), 1.0)
+        for keep in (0.0, 0.3)
+    )
     assert white.probability > 0.01
     assert tinted.probability < 1e-4
     assert tinted.persistence > 1.2
     assert tinted.correlation[0] == pytest.approx(0.3, abs=0.05)
+
+
+def test_noise_of_different_size_is_white() -> None:
+    """As of clocks that jitter, where the machine moves fast."""
+    random = np.random.default_rng(7)
+    size = 10.0 ** random.uniform(-1.0, 1.0, (WINDOWS, 1, 1))
+    found = whiteness(size * random.normal(size=(WINDOWS, SAMPLES, 6)), 1.0)
+    assert found.is_white
+
+
+def test_intervals_hold_where_the_model_misses_the_same_in_all_windows() -> None:
+    """What is missed looks partly like a parameter, and no window tells them apart."""
+    random = np.random.default_rng(8)
+    x, y = random.choice([-1.5, -0.5, 0.5, 1.5], size=(2, WINDOWS, 1))
+    slopes = np.stack([x, y], axis=2) * np.ones((1, SAMPLES, 1))
+    errors = random.normal(size=(WINDOWS, SAMPLES)) + x + y + x * y
+    inverse = np.linalg.inv(np.einsum("wmp,wmq->pq", slopes, slopes) + np.eye(2))
+    estimate = inverse @ np.einsum("wmp,wm->p", slopes, errors)
+    left = errors - slopes @ estimate
+    found = whiteness(left[:, :, None], 1.0)
+    assert not found.is_white
+    narrow, wide = (
+        np.sqrt(np.diag(covariance([left], [slopes], misfit))) for misfit in (None, found.misfit)
+    )
+    assert (np.abs(estimate) > 3.0 * narrow).all()
+    assert (np.abs(estimate) < 2.0 * wide).all()
 
 
 def test_spectrum_of_white_noise_is_flat() -> None:

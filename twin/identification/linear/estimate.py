@@ -106,9 +106,10 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
     """
     q = len(model.labels)
     nominal = nominal_array(model.parameters)
-    weights, bias = model.weights(nominal if values is None else values)
+    at = nominal if values is None else values
+    weights, bias = model.weights(at)
     blocks = model.matrix[:, : -len(bias)].reshape(len(model.matrix), len(weights), q + 1)
-    combined_columns = np.tensordot(blocks, weights, (1, 0))
+    combined_columns = np.tensordot(blocks, weights, (1, 0)) * model.scales(at)[model.legs, None]
     columns = combined_columns[:, :q]
     forces = model.measured - combined_columns[:, q] - bias[model.legs]
     norms = np.linalg.norm(columns, axis=0)
@@ -140,8 +141,8 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
         labels,
         combinations,
         tuple(units[k] for k in base_columns),
-        combinations @ model.features(nominal)[:q],
-        np.linalg.norm(combinations @ model.slopes(nominal)[:q] * priors, axis=1),
+        combinations @ model.features(nominal)[0, :q],
+        np.linalg.norm(combinations @ model.slopes(nominal)[0, :q] * priors, axis=1),
         values,
         errors,
         unobservable,
@@ -259,8 +260,8 @@ def linear_estimate(
 class _Problem:
     """Least squares for the deviations z of the free parameters from nominal.
 
-    Deviations are in prior standard deviations. The weighted equations of the forces are compressed
-    by a QR decomposition.
+    Deviations are in prior standard deviations. The weighted equations of the forces of each leg
+    are compressed by a QR decomposition.
     """
 
     def __init__(self, model: LinearModel, decision: Decision, noise: FloatArray) -> None:
@@ -274,10 +275,8 @@ class _Problem:
         self._bounds = lower[self._free], upper[self._free]
         scaled_rows = np.column_stack([model.matrix, model.measured]) / noise[model.legs][:, None]
         self._noise = noise
-        is_overdetermined = len(scaled_rows) > scaled_rows.shape[1]
-        self._compressed: FloatArray = (
-            np.linalg.qr(scaled_rows).R if is_overdetermined else scaled_rows
-        )
+        rows_of_legs = [scaled_rows[model.legs == leg] for leg in range(len(noise))]
+        self._compressed = [np.linalg.qr(rows).R for rows in rows_of_legs]
 
     def solved(self) -> FloatArray:
         """Return the values `(p,)` in SI."""
@@ -346,13 +345,14 @@ class _Problem:
 
         The last column of the equations is what was measured, hence the -1.
         """
-        features = np.append(self._model.features(self._values(z)), -1.0)
-        return np.concatenate([self._compressed @ features, z])
+        features = self._model.features(self._values(z))
+        pairs = zip(self._compressed, features, strict=True)
+        return np.concatenate([*(rows @ [*of_leg, -1.0] for rows, of_leg in pairs), z])
 
     def _slopes(self, z: FloatArray) -> FloatArray:
         all_slopes: FloatArray = self._model.slopes(self._values(z)) * self._spreads
-        slopes = np.asarray(all_slopes[:, self._free])
-        return np.vstack([self._compressed[:, :-1] @ slopes, np.eye(len(z))])
+        pairs = zip(self._compressed, all_slopes[..., self._free], strict=True)
+        return np.vstack([*(rows[:, :-1] @ slopes for rows, slopes in pairs), np.eye(len(z))])
 
     def _moments(self, z: FloatArray) -> FloatArray:
         """Return the second moments `(3 b,)` of b bodies per nominal sum, about their own axes."""

@@ -21,7 +21,9 @@ from twin.identification.parameters import (
     parameter_label,
     select,
     signal_errors,
+    values_by_path,
 )
+from twin.identification.prediction.terms import MOTOR_TERM_PREFIX, motor_constants
 from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.machine.body import parallel_axis
 from twin.machine.machine import MachineParameters
@@ -197,6 +199,8 @@ def _is_linear(platform: MachineModel, path: str, where: str) -> bool:
     """Return whether the measured forces are linear in a parameter."""
     if path.startswith(SIGNAL_PREFIX):
         return path.startswith(FORCE_ERROR_PREFIX)
+    if path.startswith(MOTOR_TERM_PREFIX):
+        return where == "motors"
     if path.startswith(TILT_PREFIX) or table_of(platform.parameters, path):
         return True
     keys = path.split(".")
@@ -397,10 +401,10 @@ def _reflected(parameters: Any) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Linear model: measured forces = matrix @ features(values), with a precomputed matrix.
+    """Linear model: the forces of each leg = matrix @ its features, with a precomputed matrix.
 
     Features are products of coordinates of bodies, field of gravity, scale, delay and biases, so
-    that estimates need no kernels any more.
+    that estimates need no kernels any more. Those of legs differ by the constants of their motors.
     """
 
     platform: MachineModel
@@ -438,14 +442,20 @@ class LinearModel:
         return any(not parameter.is_of_machine for parameter in self.parameters)
 
     def features(self, values: Any) -> FloatArray:
-        """Return the features `(c,)` of values `(p,)`."""
+        """Return the features `(n, c)` of all legs, of values `(p,)`."""
         pairs = zip(self.parameters, values, strict=True)
         given_values = {parameter.path: value for parameter, value in pairs}
         body_coordinates = [coordinates(body.values(given_values)) for body in self.bodies]
         single_values = [given_values.get(path, default) for path, default in self._known.items()]
         block = np.concatenate([*body_coordinates, single_values])
         weights, bias = self.weights(values)
-        return np.concatenate([np.outer(weights, [*block, 1.0]).ravel(), bias])
+        shared = np.outer(weights, [*block, 1.0]).ravel()
+        return np.hstack([np.outer(self.scales(values), shared), np.tile(bias, (len(bias), 1))])
+
+    def scales(self, values: Any) -> FloatArray:
+        """Return the forces `(n,)` that drives believe in, over those of their motors."""
+        terms = values_by_path(self.parameters, values)
+        return 1.0 / motor_constants(terms, self.platform.n_actuators)
 
     def weights(self, values: Any) -> tuple[FloatArray, FloatArray]:
         """Return the weights of the blocks of columns, and the biases `(n,)`, of values `(p,)`."""
@@ -464,22 +474,29 @@ class LinearModel:
 
     def predicted(self, values: Any) -> FloatArray:
         """Return the forces `(rows,)` of values `(p,)`."""
-        return np.asarray(self.matrix @ self.features(values))
+        return self._of_rows(self.features(values))
+
+    def _of_rows(self, features: FloatArray) -> FloatArray:
+        """Return the products of all rows with the features `(n, c, ...)` of their leg."""
+        result = np.empty((len(self.matrix), *features.shape[2:]))
+        for leg, of_leg in enumerate(features):
+            result[self.legs == leg] = self.matrix[self.legs == leg] @ of_leg
+        return result
 
     def slopes(self, values: Any) -> FloatArray:
-        """Return the derivatives `(c, p)` of the features by central differences."""
+        """Return the derivatives `(n, c, p)` of the features by central differences."""
         center = np.array(values, dtype=float)
-        slopes = np.empty((self.matrix.shape[1], len(center)))
+        slopes = np.empty((self.platform.n_actuators, self.matrix.shape[1], len(center)))
         for column, parameter in enumerate(self.parameters):
             step = np.zeros(len(center))
             step[column] = 1e-3 * parameter.prior_std
             feature_change = self.features(center + step) - self.features(center - step)
-            slopes[:, column] = feature_change / (2.0 * step[column])
+            slopes[..., column] = feature_change / (2.0 * step[column])
         return slopes
 
     def jacobian(self, values: Any) -> FloatArray:
         """Return the derivatives `(rows, p)` of the predicted forces."""
-        return np.asarray(self.matrix @ self.slopes(values))
+        return self._of_rows(self.slopes(values))
 
 
 def linear_model(

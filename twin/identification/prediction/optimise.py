@@ -77,7 +77,7 @@ DIFFERENCE_EFFECT = 0.3
 MAX_DIFFERENCE = 0.2
 """Length of the longest difference, in prior standard deviations."""
 
-STEP_FACTORS = (2, 8, 16)
+STEP_FACTORS = (2, 4, 8)
 """Engineering choice: `refine` takes steps of rollouts that are so many times finer, one after the
 other, until estimates stay.
 """

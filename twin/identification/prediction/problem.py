@@ -123,6 +123,22 @@ class PredictionProblem:
         return self._recording.period
 
     @property
+    def noise_ratio(self) -> float:
+        """Mean square of the mean of a window, over that of samples divided by their number.
+
+        It is that of white noise of the encoders, which the corrections of the predictions turn
+        round: with the share r that a sample leaves, the errors are (1 - q)^2 / (1 - r q)^2 of the
+        noise, where q delays by a sample.
+        """
+        from scipy.signal import lfilter
+
+        samples, share = self.windows.samples, float(np.exp(-self._memory))
+        impulse = np.eye(1, 20 * samples)[0]
+        errors = lfilter([1.0, -2.0, 1.0], [1.0, -2.0 * share, share**2], impulse)
+        sums = np.convolve(errors, np.ones(samples))
+        return float(sums @ sums / (errors @ errors) / samples)
+
+    @property
     def times(self) -> FloatArray:
         """Times [s] of the errors of one leg `(W, m / n)`."""
         return np.asarray(self._recording.time[self.windows.sample_indices])
@@ -167,9 +183,8 @@ class PredictionProblem:
     def extrapolated_errors(self, values: FloatArray, factor: int) -> FloatArray:
         """Return the errors `(W, m)` of parameters `(p,)` in SI without those of the step.
 
-        Rollouts err in proportion to their step, most of all where motors stop and turn back. Of
-        two steps, the finer one `factor` times as fine as that of `errors`, the difference says how
-        much.
+        Rollouts err in proportion to the square of their step. Of two steps, the finer one `factor`
+        times as fine as that of `errors`, the difference says how much.
 
         Raises:
             InputError: values that no machine can have.
@@ -178,7 +193,7 @@ class PredictionProblem:
             Richardson, The deferred approach to the limit (1927).
         """
         coarse, fine = (self.finer(each).errors(values) for each in (factor // 2, factor))
-        return np.asarray(2.0 * fine - coarse)
+        return np.asarray((4.0 * fine - coarse) / 3.0)
 
     def errors(self, values: FloatArray) -> FloatArray:
         """Return the prediction errors `(..., W, m)` of parameters `(..., p)` in SI.

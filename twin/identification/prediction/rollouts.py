@@ -37,6 +37,9 @@ SPACING_TOLERANCE = 1e-9
 QUEUE_LENGTH = 2
 """Length of the drives' command queue: the minimum, as delays are already in the commands."""
 
+LEG_RATES = slice(column.LEG_RATE, column.EARLIER_LEG_RATE + 1)
+"""Columns of a drive's state with the earlier rates of its leg."""
+
 WARM_UP = 5
 """Number of windows before the first counted one of a segment, over which the observer settles."""
 
@@ -286,9 +289,10 @@ class ParameterSets:
         machines.pose[:], machines.twist[:] = starts.pose, starts.twist
         machines.coordinates[:], machines.rates[:] = starts.coordinates, starts.rates
         states = arrays.states
-        position, speed = states[:, :, column.POSITION], states[:, :, column.SPEED]
-        position[:], speed[:] = starts.position, starts.speed
+        position = states[:, :, column.POSITION]
+        position[:], states[:, :, column.SPEED] = starts.position, starts.speed
         states[:, :, column.EFFORT] = states[:, :, column.INTEGRAL] = starts.effort
+        states[:, :, LEG_RATES] = starts.rates[:, :, None]
         constants = Constants(self.bodies[sets], self.kind(self.legs[sets]))
         lane_shape = (0,) * lane_count() if count >= lane_count() > 1 else ()
         bundle_settings = (
@@ -316,7 +320,7 @@ class ParameterSets:
             if observed.moving and sample:
                 twist_change = machines.twist - motion[:, sample - 1, 7:13]
                 motion[:, sample - 1, 13:] = twist_change / period
-            _correct(machines, position, speed, error, observed, sample_index)
+            _correct(machines, states, error, observed, sample_index)
             if observed.moving:
                 motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
             for substep in range(ratio if sample + 1 < observed.samples else 0):
@@ -337,16 +341,16 @@ class ParameterSets:
 
 def _correct(
     machines: Any,
-    position: FloatArray,
-    speed: FloatArray,
+    states: FloatArray,
     error: FloatArray,
     observed: Observed,
     at: Any,
 ) -> None:
     """Move motors and platforms on by what predictions missed at samples `at` `(N,)`."""
     position_correction, speed_correction = (gain * error for gain in observed.gains)
-    position -= position_correction
-    speed -= speed_correction
+    states[:, :, column.POSITION] -= position_correction
+    states[:, :, column.SPEED] -= speed_correction
+    states[:, :, LEG_RATES] -= speed_correction[:, :, None]
     machines.coordinates[:] -= position_correction
     machines.rates[:] -= speed_correction
     corrections = np.stack([position_correction, speed_correction], axis=2)

@@ -11,7 +11,7 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ FRICTION_COLUMNS = [column.FRICTION, column.BREAKAWAY, column.VISCOUS]
 DRY_COLUMNS = [column.FRICTION, column.BREAKAWAY]
 """Constants of a drive that load raises."""
 
+MOTOR_TERM_PREFIX = f"{TERM_PREFIX}motor."
+"""Beginning of the paths of the motors' constants."""
 
 MIN_PRESLIDING = 1e-9
 """[m, rad] Smallest deflection of bristles, which keeps their stiffness finite."""
@@ -94,24 +96,21 @@ class FreeTerms:
     def effects(self, values: FloatArray, drives: FloatArray) -> TermEffects:
         """Return the effects of values `(sets, p)` in SI, on drives `(sets, n, CONSTANTS)`."""
         terms = [values_by_path(self._parameters, each) for each in values]
-        drift, load, constants, leads, bristles = (
+        drift, load, leads, bristles = (
             np.array([[each.get(f"term.{path}", nominal) for path in paths] for each in terms])
             for paths, nominal in (
                 (("friction.drift.0", "friction.drift.1"), 0.0),
                 (("friction.load",), 0.0),
-                ([f"motor.constant.{k + 1}" for k in range(drives.shape[1] - 1)], 1.0),
                 ([f"lead.{k + 1}" for k in range(drives.shape[1])], 1.0),
                 (("friction.presliding", "friction.bristle_time"), 0.0),
             )
         )
-        # The mean of the constants of all motors is one: the last one makes up.
-        last = drives.shape[1] - constants.sum(axis=1, keepdims=True)
         effects = TermEffects(
             np.array([self._cable(each) + self._pendulum(each) for each in terms]),
             np.maximum(1.0 + drift @ self._drift_shapes, 0.0),
             load[:, 0],
             np.abs(self._motion.leg_force),
-            np.hstack([constants, last]),
+            np.array([motor_constants(each, drives.shape[1]) for each in terms]),
             leads,
             None,
         )
@@ -192,6 +191,16 @@ class FreeTerms:
         swing = lfilter(np.ravel(numerator), denominator, -(drive - drive[0]), axis=0)
         force = -mass * (rotation[:, :, :2] @ swing[..., None])[..., 0]
         return np.hstack([force, np.cross(arm, force)])
+
+
+def motor_constants(terms: Mapping[str, float], count: int) -> FloatArray:
+    """Return the forces of `count` motors over those that their drives believe in.
+
+    Their mean is one: the last motor makes up for the others, of which `terms` may have values.
+    """
+    paths = [f"{MOTOR_TERM_PREFIX}constant.{k}" for k in range(1, count)]
+    constants = np.array([terms.get(path, 1.0) for path in paths])
+    return np.append(constants, count - constants.sum())
 
 
 def has_terms(parameters: Sequence[Parameter]) -> bool:

@@ -27,9 +27,6 @@ ERROR_WARNING_RATIO = 3.0
 warning.
 """
 
-MAX_WIDENING = 5.0
-"""Engineering choice: largest factor by which errors that persist make intervals wider."""
-
 STEP_WARNING_SIZE = 1.0
 """Engineering choice: last step of the search, in standard errors, above which the intervals get a
 warning.
@@ -61,8 +58,8 @@ class Misfit(NamedTuple):
     """Verdict of the prediction errors on the model, and on the intervals."""
 
     sentences: tuple[str, ...]
-    widening: float
-    """factor of the intervals; infinite where they are withheld"""
+    is_withheld: bool
+    """whether there are no intervals"""
 
 
 def misfit(
@@ -71,15 +68,15 @@ def misfit(
     """Return what errors [m, rad] far above the noise `(n,)`, or not white, are and do.
 
     White errors are larger noise, as of clocks that jitter: the intervals know it. What a model
-    misses makes the errors of windows persist; intervals are wider by that. Where a pattern
+    misses makes the errors of windows persist; standard errors are larger by that. Where a pattern
     explains the errors, or they are far above the noise, no interval can be given.
     """
     ratio = error / float(np.sqrt((noise**2).mean()))
     size = f"prediction errors are {ratio:.1f} times the noise of the encoders"
     if white.is_white:
         if ratio < ERROR_WARNING_RATIO:
-            return Misfit((), 1.0)
-        return Misfit((f"{size}, but white: noise is larger than the file says",), 1.0)
+            return Misfit((), False)
+        return Misfit((f"{size}, but white: noise is larger than the file says",), False)
     sentences = [
         f"what is left {each.sentence} ({100.0 * each.explained:.0f} % of it; add {each.group} to "
         "the parameters)"
@@ -87,10 +84,9 @@ def misfit(
     ]
     if not patterns and ratio < ERROR_WARNING_RATIO:
         text = f"{size} and persist, as of encoders at rest or of a small effect that is missed"
-        widening = float(np.clip(white.persistence, 1.0, MAX_WIDENING))
-        return Misfit((f"{text}: intervals are {widening:.2g} times as wide",), widening)
+        return Misfit((f"{text}: intervals allow for as much of it in the parameters",), False)
     sentences.append(f"{size} and persist: the model misses something; intervals are withheld")
-    return Misfit(tuple(sentences), np.inf)
+    return Misfit(tuple(sentences), True)
 
 
 def unsettled(last: float) -> list[str]:

@@ -36,6 +36,7 @@ from twin.identification.parameters import (
 from twin.identification.prediction.optimise import Solution, first_jacobian, solve
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import Recording
+from twin.identification.prediction.terms import MOTOR_TERM_PREFIX
 from twin.identification.result.diagnosis import Pattern, find_patterns
 from twin.identification.result.identification import (
     Errors,
@@ -95,8 +96,8 @@ def force_stage(
     """Return the linear stage of logs with forces; None without forces or linear parameters.
 
     The delay between forces and motion is always estimated as well: otherwise it looks like inertia
-    and centre of mass. So are friction and inertia of the drives, and a bias of each leg, beside
-    forces of motors or currents.
+    and centre of mass. So are friction and inertia of the drives, and bias and constant of each
+    motor, beside forces of motors or currents.
 
     Args:
         platform: the machine as its file has it.
@@ -128,7 +129,7 @@ def force_stage(
         drive_parameters += tuple(
             parameter
             for path, parameter in errors_of_forces.items()
-            if path.startswith(FORCE_BIAS_PREFIX)
+            if path.startswith((FORCE_BIAS_PREFIX, MOTOR_TERM_PREFIX))
         )
     all_parameters = tuple(
         {
@@ -181,6 +182,10 @@ def mapping_lines(platform: Platform, stage: ForceStage) -> list[str]:
     if errors.bias.any():
         offsets = -errors.bias / (errors.scale * stage.force_per_current)
         lines.append("offset = [" + ", ".join(f'"{offset:.5g} {unit}"' for offset in offsets) + "]")
+    scales = stage.estimate.model.scales(stage.estimate.values)
+    if np.ptp(scales) > 0.0:
+        texts = ", ".join(number(constant, 4) for constant in 1.0 / scales)
+        lines.append(f"# constants of the motors over their mean: {texts}")
     return [*lines, f'delay = "{1e3 * errors.delay:.4g} ms"']
 
 
@@ -283,19 +288,20 @@ def prediction_stage(
     initial = None if forces is None else forces.estimate.starting_values(decision.free)
     counter = count(1)
     solution = solve(used, initial, robust=robust, tick=lambda: tick(next(counter)))
-    fits, errors, residuals = _fits(used, tested, solution)
+    fits, errors = _fits(used, tested, solution)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
     unsure = [
         backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
     ]
-    cov, white = _covariance(solution, decision.free, unsure), whiteness(residuals)
+    white = _whiteness(used, solution)
+    cov = _covariance(solution, decision.free, unsure, white)
     patterns = () if white.is_white else tuple(find_patterns(used, solution))
     left = misfit(fits[-1].after, used[0].noise, white, patterns)
     notes = (
         *decision.reasons,
-        *estimate_warnings(decision.free, solution.values, cov, unsure),
         *left.sentences,
+        *estimate_warnings(decision.free, solution.values, cov, unsure),
         *_disagreements(forces, decision.free, solution.values, cov),
         *unsettled(solution.last_step),
     )
@@ -303,7 +309,7 @@ def prediction_stage(
         decision.free,
         solution.values,
         cov,
-        left.widening * half_widths(solution.slopes),
+        np.where(left.is_withheld, np.inf, half_widths(solution.slopes)),
         decision.fixed,
         notes,
         fits,
@@ -388,7 +394,7 @@ def _surpassed(
     shared_parameters = [parameters[k] for k in shared_indices]
     if not shared_parameters:
         return ()
-    if np.isinf(left.widening):
+    if left.is_withheld:
         return tuple(shared_parameters) if forces.signal == "forces" else ()
     mixed_values = values.copy()
     mixed_values[shared_indices] = forces.estimate.starting_values(shared_parameters)
@@ -457,13 +463,21 @@ def check_predictable(platform: MachineModel) -> None:
         raise InputError("platform", "drives of positions are not supported; forces or speeds are")
 
 
+def _whiteness(used: Sequence[PredictionProblem], solution: Solution) -> Whiteness:
+    """Return the test of the errors of the encoders, each over that of its window."""
+    encoders = [_of_encoders(*pair) for pair in zip(used, solution.errors, strict=True)]
+    return whiteness(np.concatenate(encoders), used[0].noise_ratio)
+
+
 def _covariance(
-    solution: Solution, parameters: Sequence[Parameter], unsure: Sequence[str]
+    solution: Solution, parameters: Sequence[Parameter], unsure: Sequence[str], white: Whiteness
 ) -> FloatArray:
     """Return the covariance `(p, p)` in SI; for an unsure backlash that of its prior."""
-    matrix = covariance(solution.errors, solution.slopes)
+    misfit = None if white.is_white else white.misfit
+    matrix = covariance(solution.errors, solution.slopes, misfit)
     matrix = matrix + np.diag(solution.step_errors**2)
-    size = np.where([bool(warning) for warning in unsure], 1.0 / np.sqrt(np.diag(matrix)), 1.0)
+    to_prior = 1.0 / np.sqrt(np.diag(matrix))
+    size = np.where([bool(warning) for warning in unsure], to_prior, np.minimum(1.0, to_prior))
     size *= prior_std_array(parameters)
     return np.asarray(matrix * np.outer(size, size))
 
@@ -481,8 +495,8 @@ def _fits(
     used: Sequence[PredictionProblem],
     kept: Sequence[PredictionProblem],
     solution: Solution,
-) -> tuple[tuple[Fit, Fit], Errors, FloatArray]:
-    """Return the fits of both parts, errors for charts, and those after `(k, samples)`."""
+) -> tuple[tuple[Fit, Fit], Errors]:
+    """Return the fits of both parts, and errors for charts."""
     nominal = nominal_array(used[0].parameters)
     fits: list[Fit] = []
     sizes_of_parts, rows, times = [], [], []
@@ -498,13 +512,11 @@ def _fits(
         fits.append(Fit(name, sizes.shape[1], *np.sqrt((sizes**2).mean(axis=1)).tolist()))
         sizes_of_parts.append(sizes)
     sizes, time = np.hstack(sizes_of_parts), np.concatenate(times)
-    residuals = np.vstack(rows[: len(used)])
-    frequency, density = spectrum(residuals, used[0].period)
+    frequency, density = spectrum(np.vstack(rows[: len(used)]), used[0].period)
     order = np.arange(len(time)) if len(used) > 1 else np.argsort(time)
     return (
         (fits[0], fits[1]),
         Errors(time[order], sizes[0][order], sizes[1][order], frequency, density),
-        residuals,
     )
 
 
@@ -514,8 +526,13 @@ def _left(problem: PredictionProblem, values: FloatArray, factor: int = 1) -> Fl
     With a `factor`, without those of the step of rollouts that are so many times finer.
     """
     every = problem.extrapolated_errors(values, factor) if factor > 1 else problem.errors(values)
-    errors = every[:, : problem.windows.samples * len(problem.noise)]
-    return np.asarray(errors.reshape(len(errors), -1, len(problem.noise)) * problem.noise)
+    return np.asarray(_of_encoders(problem, every) * problem.noise)
+
+
+def _of_encoders(problem: PredictionProblem, errors: FloatArray) -> FloatArray:
+    """Return those `(W, samples, n)` of all errors `(W, m)` that are of the encoders."""
+    count = len(problem.noise)
+    return errors[:, : problem.windows.samples * count].reshape(len(errors), -1, count)
 
 
 def _size(errors: FloatArray) -> FloatArray:

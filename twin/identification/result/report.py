@@ -46,7 +46,7 @@ def identification_results(found: Identification) -> Results:
         kind = "noise" if found.whiteness.is_white else "more than noise"
         findings.append(
             f"The errors that are left are {kind}: means of windows are "
-            f"{found.whiteness.persistence:.2g} times those of white errors, with probability "
+            f"{found.whiteness.persistence:.2g} times those of noise, with probability "
             f"{found.whiteness.probability:.2g}."
         )
     title = f"Identification of {found.platform.name}"

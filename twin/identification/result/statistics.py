@@ -21,7 +21,9 @@ WHITENESS_LEVEL = 0.01
 """Probability below which errors are not called white."""
 
 
-def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> FloatArray:
+def covariance(
+    errors: Sequence[FloatArray], slopes: Sequence[FloatArray], misfit: FloatArray | None = None
+) -> FloatArray:
     """Return the covariance `(p, p)` of parameters that are scaled by their priors.
 
     Errors inside a window, and of neighbouring windows, may be correlated in any way:
@@ -33,9 +35,15 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
     is negative. Variances are not below what white errors of size one would give. They are not
     above the prior's: a single window says nothing about its own errors.
 
+    What a model misses may be the same in all windows, and the estimates may have taken up as much
+    of it as they leave. With a square m_w of it in window w, that adds a standard deviation of
+    sum_w m_w |A_w H^-1| to each parameter: the effects of all windows add up.
+
     Args:
         errors: `(W, m)` of each recording, in standard deviations.
         slopes: `(W, m, p)` likewise.
+        misfit: `(W,)` what the model misses in the windows of all recordings, as root of the sum of
+            the squares of errors; None for nothing.
 
     Reference:
         Newey and West, A simple, positive semi-definite, heteroskedasticity and autocorrelation
@@ -58,6 +66,10 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
             np.convolve, 0, recording_steps, np.ones(NEIGHBOUR_WINDOWS + 1)
         )
         sandwich += window_sums.T @ window_sums / (NEIGHBOUR_WINDOWS + 1)
+    if misfit is not None:
+        effects = np.concatenate([np.linalg.norm(each @ inverse, axis=1) for each in slopes])
+        taken_up = misfit @ effects / np.sqrt(np.diag(inverse))
+        sandwich += inverse * np.outer(taken_up, taken_up)
     variances = np.clip(np.diag(sandwich), np.diag(inverse), 1.0)
     size = np.sqrt(variances / np.diag(sandwich))
     return np.asarray(0.5 * (sandwich + sandwich.T) * np.outer(size, size))
@@ -119,10 +131,12 @@ class Whiteness(NamedTuple):
     bound: float
     """bound on the correlation of white noise at 95 % probability"""
     persistence: float
-    """root mean square of the means of windows, over that of white errors of the same size: above
-    one where errors stay on one side"""
+    """root mean square of the means of windows, over that of noise of the same size: above one
+    where errors stay on one side"""
     probability: float
-    """probability of white noise to be as persistent as this"""
+    """probability of noise to be as persistent as this"""
+    misfit: FloatArray
+    """`(W,)` root of the squares of errors that the means of each window have beyond noise"""
 
     @property
     def is_white(self) -> bool:
@@ -130,28 +144,35 @@ class Whiteness(NamedTuple):
         return self.probability >= WHITENESS_LEVEL
 
 
-def whiteness(errors: FloatArray) -> Whiteness:
-    """Return a test of errors `(k, samples)`, one row per window and leg, for what a model misses.
+def whiteness(errors: FloatArray, noise_ratio: float) -> Whiteness:
+    """Return a test of errors `(W, samples, n)` in windows for what a model misses.
 
-    What a model misses lasts longer than a sample, and shows in the means of windows. Corrections
-    of the predictions turn errors of white sensors round, which makes these means smaller; a test
-    for correlation of either sign would find that in every machine.
+    What a model misses lasts longer than a sample, and shows in the means of windows. Windows with
+    larger noise have larger means as well: the test is whether means are beyond those of the noise
+    of their own window, by Student's ratio over windows.
+
+    Args:
+        errors: of predictions.
+        noise_ratio: mean square of the mean of a window, over that of samples divided by their
+            number, of white noise of the sensors; one for white errors.
 
     Reference:
         Lo and MacKinlay, Stock market prices do not follow random walks: evidence from a simple
         specification test, Review of Financial Studies 1 (1988): ratios of variances.
     """
-    from scipy.stats import chi2
+    from scipy.stats import norm
 
-    count, power = errors.size, max(float((errors**2).mean()), 1e-300)
+    power = max(float((errors**2).mean()), 1e-300)
     lags = range(1, min(MAX_LAG, errors.shape[1] - 1) + 1)
     products = [float((errors[:, :-k] * errors[:, k:]).mean()) for k in lags]
-    ratio = errors.shape[1] * float((errors.mean(axis=1) ** 2).mean()) / power
+    of_means = errors.shape[1] * errors.mean(axis=1) ** 2
+    excess = (of_means - noise_ratio * (errors**2).mean(axis=1)).sum(axis=1)
     return Whiteness(
         np.array(products) / power,
-        1.96 / np.sqrt(count),
-        float(np.sqrt(ratio)),
-        float(chi2.sf(len(errors) * ratio, len(errors))),
+        1.96 / np.sqrt(errors.size),
+        float(np.sqrt(of_means.mean() / (noise_ratio * power))),
+        float(norm.sf(excess.sum() / max(float(np.linalg.norm(excess)), 1e-300))),
+        np.sqrt(np.maximum(excess, 0.0)),
     )
 
 

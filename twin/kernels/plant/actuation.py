@@ -28,6 +28,7 @@ from twin.kernels.plant.columns import (
     DAMPING,
     DEAD,
     DIGIT,
+    EARLIER_LEG_RATE,
     EFFORT,
     EFFORT_DIGIT,
     ENGAGING,
@@ -43,6 +44,7 @@ from twin.kernels.plant.columns import (
     INTEGRAL,
     LAG,
     LAG_MEAN,
+    LEG_RATE,
     LIMITED,
     LOWER,
     LOWER_STOP,
@@ -278,27 +280,43 @@ def rubbed(speed: float, acceleration: float, deceleration: float, time: float) 
 
 
 @device
+def rate_within_step(state: FloatArray, rate: float) -> float:
+    """Return the rate of a leg in the middle of a step, and note the `rate` at its start.
+
+    The acceleration is that of the last two steps. Of one step alone, the steps of the engine would
+    have to be up to half as long: a leg that swings from step to step would be damped twice.
+    """
+    middle_rate = rate + 0.25 * (rate - state[EARLIER_LEG_RATE])
+    state[EARLIER_LEG_RATE], state[LEG_RATE] = state[LEG_RATE], rate
+    return middle_rate
+
+
+@device
 def transmit(
     drive: FloatArray,
     state: FloatArray,
     effort: float,
     coordinate: float,
     rate: float,
+    middle_rate: float,
     step: float,
     parts: int,
 ) -> float:
     """Move a motor under `effort` through one step of the engine; return its mean force.
 
+    The spring is stretched by a leg that goes on at its `rate`, and damped by the `middle_rate`.
     Motors of position drives are drawn to their positions in each of their own steps.
     """
-    substep, inertia, is_positioning = step / parts, drive[INERTIA], drive[POSITIONING] > 0.0
+    substep, mobility, is_positioning = step / parts, 1.0 / drive[INERTIA], drive[POSITIONING] > 0.0
     brake_effort = drive[BRAKE] * state[HOLDING]
     position, speed, force_sum = state[POSITION], state[SPEED], 0.0
+    half_change, half_viscous = 0.5 * state[SPEED_CHANGE] / parts, 0.5 * drive[VISCOUS]
+    remaining_fraction = 1.0 / (1.0 + half_viscous * substep * mobility)
     for substep_index in range(parts):
         leg = coordinate + rate * (substep_index + 0.5) * substep
         force = contact(
             position + 0.5 * substep * speed - leg,
-            speed - rate,
+            speed + half_change - middle_rate,
             drive[HALF_BACKLASH],
             drive[STIFFNESS],
             drive[DAMPING],
@@ -307,12 +325,13 @@ def transmit(
             effort = draw(drive, state, position, speed, step - (substep_index + 0.5) * substep)
         dry_friction = drive[FRICTION] + brake_effort
         if drive[BREAKAWAY] > drive[FRICTION]:
-            part_speed = speed / drive[STRIBECK]
+            part_speed = (speed + half_change) / drive[STRIBECK] if speed != 0.0 else 0.0
             dry_friction += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-part_speed * part_speed)
-        acceleration = (effort - force) / inertia
-        new_speed = rubbed(speed, acceleration, dry_friction / inertia, substep)
-        new_speed /= 1.0 + substep * drive[VISCOUS] / inertia
-        position += substep * 0.5 * (speed + new_speed)
+        acceleration = mobility * (effort - force - half_viscous * speed)
+        new_speed = rubbed(speed, acceleration, mobility * dry_friction, substep)
+        new_speed *= remaining_fraction
+        half_change = 0.5 * (new_speed - speed)
+        position += substep * (speed + half_change)
         speed = new_speed
         force_sum += force
     state[SPEED_CHANGE] = speed - state[SPEED]
@@ -357,7 +376,7 @@ def actuate(
         drive, state = drives[i], states[i]
         if drive[INERTIA] == 0.0:
             state[POSITION], state[SPEED] = coordinates[i], rates[i]
-        mean_effort = 0.0
+        mean_effort, middle_rate = 0.0, rate_within_step(state, rates[i])
         if drive[POSITIONING] > 0.0:
             follow_position(drive, state, mode, commands[i], step)
         else:
@@ -377,7 +396,9 @@ def actuate(
         state[HEAT] += drive[WARMING] * (state[EFFORT] * state[EFFORT] - state[HEAT])
         if drive[INERTIA] > 0.0:
             brake(drive, state, brakes[i])
-            force = transmit(drive, state, mean_effort, coordinates[i], rates[i], step, parts)
+            force = transmit(
+                drive, state, mean_effort, coordinates[i], rates[i], middle_rate, step, parts
+            )
         else:
-            force = mean_effort - drive[VISCOUS] * rates[i]
+            force = mean_effort - drive[VISCOUS] * middle_rate
         out[i] = force + end_stop(drive, coordinates[i] + 0.5 * step * rates[i], rates[i])

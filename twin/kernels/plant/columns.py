@@ -41,14 +41,14 @@ from __future__ import annotations
 CONSTANT_COUNT = 32
 
 EFFORT, INTEGRAL, POSITION, SPEED, HEAT, CLOSING, HOLDING, LIMITED = range(8)
-TARGET, FIELD, FIELD_RATE, CLOCK, SPEED_CHANGE = range(8, 13)
+TARGET, FIELD, FIELD_RATE, CLOCK, SPEED_CHANGE, LEG_RATE, EARLIER_LEG_RATE = range(8, 15)
 """Columns of a drive's state: motor effort, velocity loop's integral, motor's coordinate and rate,
 mean square of the effort, how far the brake has closed, whether it holds, and which limit it is at:
 `AT_EFFORT`, `AT_SPEED`, `OUT_OF_STEP` or 0. Of position drives: commanded position, position that
 the motor is drawn to, its rate, and steps of the engine until the next update. Of all motors: the
-change of their rate over the last step."""
+change of their rate over the last step. Of all legs: their rates one and two steps ago."""
 
-STATE_COUNT = 13
+STATE_COUNT = 15
 
 AT_EFFORT, AT_SPEED, OUT_OF_STEP = 1.0, 2.0, 3.0
 """Limits that keep a drive below its command; the last one is of stepper motors."""
