@@ -165,6 +165,7 @@ def test_unseen_poses_are_met(name: str) -> None:
     assert_allclose(found.expected.position.mean(), after.position.mean(), rtol=0.6)
 
 
+@pytest.mark.seconds
 def test_a_tolerance_keeps_what_is_not_shown_near_the_file() -> None:
     machine, errors, poses = measured("rss", Frames(), seed=1)
     free = calibrate(machine, poses, frames="known")
@@ -189,6 +190,7 @@ def test_wrong_poses_are_left_out() -> None:
     assert largest_error(found, seen) < 3.0 * largest_error(same, seen)
 
 
+@pytest.mark.seconds
 def test_wrong_poses_are_found_among_those_kept_apart_and_no_others_named() -> None:
     """Two poses of sixty are 5 mm off, one of them kept apart; all others are in the final fit."""
     machine = twin.load("stewart")

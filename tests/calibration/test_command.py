@@ -101,6 +101,7 @@ def test_plan(tmp_path: Path) -> None:
     assert len(read_log(out)["coordinates"]) == 12
 
 
+@pytest.mark.seconds
 def test_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
     for words, message in [
         ((), "--plan"),

@@ -164,6 +164,7 @@ def run(*arguments: object) -> Any:
     return CliRunner().invoke(cli.app, ["emulate", *map(str, arguments)])
 
 
+@pytest.mark.seconds
 def test_the_command_plays_and_writes_a_log(tmp_path: Path) -> None:
     hidden = tmp_path / "hidden.toml"
     hidden.write_text('platform.body.mass = 150\nleg.2.drive.backlash = "0.3 mm"\n')

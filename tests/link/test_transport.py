@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from opcua_server import OpcUaServer
+from started import free_port
 
 import twin
 from twin.analysis.platform import Platform
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.quick
 LOCAL = Address("127.0.0.1", 0)
 WAIT = 20.0
 """[s] Longest wait for what is on its way on this computer."""
+
+NODES = {"coordinates": [1.0] * 6, "residuals": [0.0] * 6, "counts[1]": 0.0}
 
 
 @pytest.fixture(scope="module")
@@ -207,62 +210,22 @@ def test_a_log_is_replayed_in_order(machine: Platform, tmp_path: Path) -> None:
         open_source(f"replay:{write_log(wrong, tmp_path / 'mm.csv')}", machine)
 
 
-class Served:
-    """A server of OPC UA on a port, with nodes of the machine.
-
-    Attributes:
-        nodes: by their names.
-    """
-
-    def __init__(self, port: int, names: dict[str, Any] | None = None) -> None:
-        sync = pytest.importorskip("asyncua.sync", reason="asyncua is not installed")
-        from asyncua import ua
-
-        self._loop = sync.ThreadLoop(WAIT)
-        self._loop.daemon = True  # a test that fails does not wait for it
-        self._loop.start()
-        self._server = sync.Server(tloop=self._loop)
-        self._server.set_endpoint(f"opc.tcp://127.0.0.1:{port}/")
-        self._server.register_namespace("urn:machine")
-        names = names or {"coordinates": [1.0] * 6, "residuals": [0.0] * 6, "counts[1]": 0.0}
-        self.nodes = {
-            name: self._server.nodes.objects.add_variable(ua.NodeId(name, 2), name, value)
-            for name, value in names.items()
-        }
-        if "residuals" in self.nodes:
-            self.nodes["residuals"].set_writable()
-        self._server.start()
-
-    def __enter__(self) -> Served:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.stop()
-        self._loop.stop()
-
-
 def listening() -> tuple[socket.socket, int]:
     """Return a socket that takes connections, and its port."""
     found = socket.create_server(("127.0.0.1", 0))
     return found, found.getsockname()[1]
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with listening()[0] as free:
-        return int(free.getsockname()[1])
-
-
 @pytest.mark.slow
 def test_a_server_of_opc_ua_that_begins_again_is_read_on(machine: Platform) -> None:
-    port = free_port()
-    with Served(port):
+    port = free_port(socket.SOCK_STREAM)
+    with OpcUaServer(NODES, port):
         source = open_source(f"opcua://127.0.0.1:{port}", machine)
         assert source.receive(WAIT) is not None
     while not source.counts.reasons:
         assert source.receive(0.05) is None
     assert source.counts.lost == 0, "polls are no samples"
-    with Served(port) as server:
+    with OpcUaServer(NODES, port) as server:
         assert source.receive(WAIT) is not None
         assert source.counts.restarted == 1
         server.nodes["coordinates"].write_value([2.0] * 6)
@@ -273,12 +236,10 @@ def test_a_server_of_opc_ua_that_begins_again_is_read_on(machine: Platform) -> N
 
 @pytest.mark.slow
 def test_nodes_that_hold_no_coordinates_are_refused(machine: Platform) -> None:
-    port = free_port()
-    with Served(port, {"speed": 1.0}), pytest.raises(InputError, match="give a mapping"):
-        open_source(f"opcua://127.0.0.1:{port}", machine)
-    port = free_port()
-    with Served(port, {"coordinates": "one metre"}):
-        source = open_source(f"opcua://127.0.0.1:{port}", machine)
+    with OpcUaServer({"speed": 1.0}) as server, pytest.raises(InputError, match="give a mapping"):
+        open_source(f"opcua://127.0.0.1:{server.port}", machine)
+    with OpcUaServer({"coordinates": "one metre"}) as server:
+        source = open_source(f"opcua://127.0.0.1:{server.port}", machine)
         assert source.receive(0.5) is source.receive(0.0) is None
         assert (source.counts.malformed, source.counts.lost) == (1, 0), "one sample, many polls"
         source.close()
@@ -286,10 +247,10 @@ def test_nodes_that_hold_no_coordinates_are_refused(machine: Platform) -> None:
 
 @pytest.mark.parametrize("sent", [b"", bytes(range(256)) * 40], ids=["silent", "garbage"])
 def test_what_is_no_server_of_opc_ua_ends_in_a_reason(
-    sent: bytes, machine: Platform, monkeypatch: pytest.MonkeyPatch
+    sent: bytes, machine: Platform, constants: Callable[..., None]
 ) -> None:
     pytest.importorskip("asyncua", reason="asyncua is not installed")
-    monkeypatch.setattr(opcua, "RESPONSE_TIMEOUT", 0.2)
+    constants(opcua, RESPONSE_TIMEOUT=0.2)
     listener, port = listening()
     with listener, ThreadPoolExecutor(1) as other:
         taken = other.submit(listener.accept)
@@ -302,10 +263,9 @@ def test_what_is_no_server_of_opc_ua_ends_in_a_reason(
 
 @pytest.mark.slow
 def test_a_server_of_opc_ua_is_read_and_written(machine: Platform) -> None:
-    port = free_port()
-    with Served(port) as server:
+    with OpcUaServer(NODES) as server:
         nodes = server.nodes
-        source = open_source(f"opcua://127.0.0.1:{port}", machine)
+        source = open_source(f"opcua://127.0.0.1:{server.port}", machine)
         first = source.receive(WAIT)
         assert first is not None
         np.testing.assert_array_equal(first.values["coordinates"], np.ones(6))
@@ -318,14 +278,14 @@ def test_a_server_of_opc_ua_is_read_and_written(machine: Platform) -> None:
         nodes["coordinates"].write_value([3.0] * 5)
         assert source.receive(0.5) is None
         assert (source.counts.received, source.counts.malformed) == (2, 1)
-        telemetry = open_telemetry(f"opcua://127.0.0.1:{port}", machine)
+        telemetry = open_telemetry(f"opcua://127.0.0.1:{server.port}", machine)
         telemetry.send(Sample("estimate", 0.0, {"residuals": np.arange(6.0)}))
         telemetry.close()
         assert nodes["residuals"].read_value() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
         nodes["coordinates"].write_value([500.0] * 6)
         signal = {"channels": "ns=2;s=coordinates", "unit": "mm", "offset": "1 m"}
         mapped = open_source(
-            f"opcua://127.0.0.1:{port}",
+            f"opcua://127.0.0.1:{server.port}",
             machine,
             mapping=LogMapping.of({"signals": {"coordinates": signal}}),
         )
@@ -335,4 +295,4 @@ def test_a_server_of_opc_ua_is_read_and_written(machine: Platform) -> None:
         for each in (source, telemetry, mapped):
             each.close()
     with pytest.raises(InputError, match="session"):
-        open_source(f"opcua://127.0.0.1:{port}", machine)
+        open_source(f"opcua://127.0.0.1:{server.port}", machine)

@@ -122,6 +122,7 @@ def raised(
     return alarms, watch
 
 
+@pytest.mark.seconds
 def test_nothing_is_found_in_noise() -> None:
     """Noise that is as white as the likelihoods take it for raises nothing in a minute."""
     alarms, watch = raised(60.0)
@@ -175,6 +176,7 @@ def test_a_second_fault_is_found_beside_the_first() -> None:
     assert set(watch.detector.active) == {("payload", None), ("friction", 5)}
 
 
+@pytest.mark.seconds
 def test_statistics_are_chi_squared() -> None:
     """In white noise: as many on average as numbers, and as rarely large as the quantile says."""
     from scipy.stats import chi2

@@ -1,9 +1,13 @@
 """Faults of encoders from readings alone, beside a model that stands."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from twin.analysis.platform import load
+from twin.basics.arrays import FloatArray
+from twin.control.gains import drive_model
 from twin.shadow.detectors import Alarm
 from twin.shadow.model import EncoderWatch, ShadowModel
 
@@ -13,13 +17,24 @@ COUNTS = np.array([0.0, 1.0, 0.0, -1.0])
 """What a leg at work reads at least: some counts to and fro."""
 
 
-@pytest.fixture
-def watch() -> EncoderWatch:
-    """The encoders of a machine at home."""
+@cache
+def standing_model() -> ShadowModel:
+    """A machine at home."""
     machine = load("rss", "hardware")
     model = ShadowModel(machine, 1e-3, "velocity")
     model.start(machine.home_coordinates, np.zeros(6))
-    return EncoderWatch(model, 6.0)
+    return model
+
+
+def resolution() -> FloatArray:
+    """What one count of every encoder is."""
+    return drive_model(standing_model().machine).resolution
+
+
+@pytest.fixture
+def watch() -> EncoderWatch:
+    """Its encoders."""
+    return EncoderWatch(standing_model(), 6.0)
 
 
 def after(
@@ -33,12 +48,12 @@ def after(
 ) -> list[Alarm]:
     """Return alarms of steps in which the first `standing` legs stand; one jumps by so much."""
     alarms, random = [], np.random.default_rng(3)
-    model = watch._model
+    at, count = standing_model().coordinates, resolution()
     for step in steps:
-        reading = model.coordinates + watch._count * COUNTS[step % 4]
-        reading[:standing] = model.coordinates[:standing]
+        reading = at + count * COUNTS[step % 4]
+        reading[:standing] = at[:standing]
         reading[0] += jump
-        reading += noise * watch._count * random.standard_normal(6)
+        reading += noise * count * random.standard_normal(6)
         innovation = watch.innovation(reading, 0)
         alarms += watch.check(1e-3 * step, reading, innovation, is_learning=learning)
     return alarms
@@ -49,7 +64,7 @@ def test_a_jump_of_a_tenth_of_the_stroke_is_no_lost_count(
     watch: EncoderWatch, share: float, kind: str
 ) -> None:
     """Small jumps are lost counts; a reading that leaps through the stroke is dead."""
-    machine = watch._model.machine
+    machine = standing_model().machine
     stroke = float(machine.maximum_coordinates[0] - machine.minimum_coordinates[0])
     assert not after(watch, range(50))
     (alarm,) = after(watch, range(50, 100), jump=share * stroke)
@@ -69,6 +84,6 @@ def test_noise_is_learned_and_raises_nothing(watch: EncoderWatch) -> None:
     """Five counts of noise are no lost counts, while it is learned and after; fifty counts are."""
     assert not after(watch, range(2000), noise=5.0, learning=True)
     assert not after(watch, range(2000, 6000), noise=5.0)
-    lost = 60.0 * float(watch._count[0])
+    lost = 60.0 * float(resolution()[0])
     [alarm] = after(watch, range(6000, 6100), noise=5.0, jump=lost)
     assert (alarm.kind, alarm.leg) == ("counts", 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,11 @@ class Listed:
 
     def __init__(self, samples: list[Sample]) -> None:
         self.counts, self.ended = Counts(), False
-        self._samples = iter(samples)
+        self.samples = iter(samples)
 
     def receive(self, timeout: float) -> Sample | None:
         """Return the next one."""
-        found = next(self._samples, None)
+        found = next(self.samples, None)
         self.ended = found is None
         return found
 
@@ -229,18 +230,20 @@ def test_a_command_that_runs_without_its_terminal_goes_on() -> None:
 class Interrupted(Listed):
     """A source that has no sample now and then, and does not end."""
 
+    is_silent = True
+
     def receive(self, timeout: float) -> Sample | None:
         """Return every other time the next one."""
-        self._turn = not getattr(self, "_turn", False)
-        found = next(self._samples, None) if self._turn else None
+        self.is_silent = not self.is_silent
+        found = None if self.is_silent else next(self.samples, None)
         self.ended = False
         return found
 
 
 def test_silence_is_an_alarm_that_is_raised_once(
-    stewart: Platform, samples: list[Sample], monkeypatch: pytest.MonkeyPatch
+    stewart: Platform, samples: list[Sample], constants: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(sessions, "SILENCE_TIMEOUT", 0.0)
+    constants(sessions, SILENCE_TIMEOUT=0.0)
     session = ShadowSession(
         Shadow(stewart, thresholds=INFINITE_THRESHOLDS), Interrupted(samples[:2])
     )

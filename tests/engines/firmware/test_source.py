@@ -42,18 +42,20 @@ class Compiled:
         library = folder / "machine.so"
         command = ["cc", "-std=c99", "-O2", *WARNINGS.split(), "-shared", "-fPIC"]
         subprocess.run([*command, str(source), "-o", str(library), "-lm"], check=True)
-        self._library = ctypes.CDLL(str(library))
-        self._name = source.stem.removesuffix("_kinematics")
+        self.library = ctypes.CDLL(str(library))
+        self.name = source.stem.removesuffix("_kinematics")
         self.dtype = np.dtype(np.float64 if precision == "double" else np.float32)
-        self._real = ctypes.c_double if precision == "double" else ctypes.c_float
-        self._count = platform.n_actuators
-        self.legs = self._symbol("legs")
+        self.real = ctypes.c_double if precision == "double" else ctypes.c_float
+        self.count = platform.n_actuators
+        self.legs = self.symbol("legs")
 
-    def _symbol(self, name):
-        return ctypes.byref(ctypes.c_char.in_dll(self._library, f"{self._name}_{name}"))
+    def symbol(self, name):
+        """Return where an exported object lies."""
+        return ctypes.byref(ctypes.c_char.in_dll(self.library, f"{self.name}_{name}"))
 
-    def _call(self, name, *arguments, result=ctypes.c_int):
-        function = self._library[f"{self._name}_{name}"]
+    def call(self, name, *arguments, result=ctypes.c_int):
+        """Return the result of an exported function; arrays are handed over by address."""
+        function = self.library[f"{self.name}_{name}"]
         function.restype = result
         pointers = [
             one.ctypes.data_as(ctypes.c_void_p) if isinstance(one, np.ndarray) else one
@@ -63,38 +65,38 @@ class Compiled:
 
     def home(self):
         """Return the home pose in the source."""
-        values = ctypes.cast(self._symbol("home"), ctypes.POINTER(self._real))
+        values = ctypes.cast(self.symbol("home"), ctypes.POINTER(self.real))
         return np.array(values[:7])
 
     def inverse_kinematics(self, pose):
         """Return the result and the coordinates."""
-        found = np.empty(self._count, self.dtype)
-        return self._call("inverse_kinematics", self.legs, pose.astype(self.dtype), found), found
+        found = np.empty(self.count, self.dtype)
+        return self.call("inverse_kinematics", self.legs, pose.astype(self.dtype), found), found
 
     def jacobian(self, pose):
         """Return the Jacobian of a pose that all legs reach."""
-        found = np.empty((self._count, 6), self.dtype)
-        assert self._call("jacobian", self.legs, pose.astype(self.dtype), found) == 0
+        found = np.empty((self.count, 6), self.dtype)
+        assert self.call("jacobian", self.legs, pose.astype(self.dtype), found) == 0
         return found
 
     def forward_kinematics(self, coordinates, guess):
         """Return the result of the search and the pose."""
         pose = guess.astype(self.dtype)
         given = coordinates.astype(self.dtype)
-        search = self._call(
-            "forward_kinematics", self.legs, given, pose, result=search_type(self._real)
+        search = self.call(
+            "forward_kinematics", self.legs, given, pose, result=search_type(self.real)
         )
         return search, pose
 
     def outside_limits(self, coordinates):
         """Return the first leg outside its limits, or 0."""
-        return self._call("outside_limits", self.legs, coordinates.astype(self.dtype))
+        return self.call("outside_limits", self.legs, coordinates.astype(self.dtype))
 
     def set_pose(self, position, angles):
         """Return the pose of a position and of yaw, pitch and roll."""
         pose = np.empty(7, self.dtype)
-        reals = [self._real(angle) for angle in angles]
-        self._call("set_pose", pose, np.array(position, self.dtype), *reals, result=None)
+        reals = [self.real(angle) for angle in angles]
+        self.call("set_pose", pose, np.array(position, self.dtype), *reals, result=None)
         return pose
 
 

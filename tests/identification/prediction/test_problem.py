@@ -35,6 +35,7 @@ def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
     assert rms(problem, np.array([each.nominal for each in parameters])) > 1e-5
 
 
+@pytest.mark.seconds
 def test_errors_of_some_segments_are_those_of_all() -> None:
     """For several sets of values, and with several windows in a segment."""
     machine = nominal()
