@@ -1,9 +1,5 @@
 """Plans keep all limits, show more than poses at random, and can be visited."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -23,7 +19,7 @@ pytestmark = pytest.mark.quick
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator"])
-def test_plan_is_inside_and_better_than_chance(name: str, tmp_path: Path) -> None:
+def test_plan_is_inside_and_better_than_chance(name, tmp_path):
     machine = twin.load(name)
     found = plan(machine, 20)
     assert machine.within_limits(found.poses).all()
@@ -42,7 +38,7 @@ def test_plan_is_inside_and_better_than_chance(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_expected_errors_are_those_that_are_found() -> None:
+def test_expected_errors_are_those_that_are_found():
     machine = twin.load("stewart")
     found = plan(machine, 30, frames="known", tolerance=2e-4)
     legs = LegErrors(machine)
@@ -59,7 +55,7 @@ def test_expected_errors_are_those_that_are_found() -> None:
     assert_allclose(np.sqrt(np.mean(ends)), expected, rtol=0.4)
 
 
-def test_limits_of_joints_hold(tmp_path: Path) -> None:
+def test_limits_of_joints_hold(tmp_path):
     path = tmp_path / "limited.toml"
     limit = '[leg.base_joint]\nmaximum_angle = "4 deg"\n'
     path.write_text(f'extends = "stewart"\nsource = "a test"\n{limit}')
@@ -77,13 +73,13 @@ def test_limits_of_joints_hold(tmp_path: Path) -> None:
         ("tolerance", 0.0), ("tolerance", "1 mm"), ("seed", -1), ("seed", 1.5),
     ],
 )  # fmt: skip
-def test_wrong_options(option: str, value: object) -> None:
+def test_wrong_options(option, value):
     given = {"machine": twin.load("stewart"), "count": 5, option: value}
     with pytest.raises(InputError):
-        plan(**given)  # type: ignore[arg-type]
+        plan(**given)
 
 
-def test_exact_instruments_still_give_a_plan() -> None:
+def test_exact_instruments_still_give_a_plan():
     found = plan(twin.load("stewart"), 6, noise=(1e-12, 1e-12, 0.0))
     assert np.isfinite(found.standard_errors).all()
     assert np.isfinite(found.expected.position).all()

@@ -1,10 +1,7 @@
 """The command beside other programs: emulated machine and controller by UDP, a server of OPC UA."""
 
-from __future__ import annotations
-
 import socket
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +9,7 @@ from opcua_server import OpcUaServer
 from started import PATIENCE, free_port, started
 from typer.testing import CliRunner
 
-from twin.analysis.platform import Platform, load
+from twin.analysis.platform import load
 from twin.cli import app
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
@@ -33,26 +30,24 @@ LOST = ALARM_KINDS.index("counts")
 
 
 @pytest.fixture(scope="module")
-def stewart() -> Platform:
+def stewart():
     """The machine with its drives."""
     return load("stewart", "hardware")
 
 
-def next_of(link: UdpLink) -> Sample:
+def next_of(link):
     """Return the next sample."""
     sample = link.receive(PATIENCE)
     assert sample is not None, "nothing came"
     return sample
 
 
-def alarms_in(path: Path) -> list[list[str]]:
+def alarms_in(path):
     """Return the rows of a table of alarms, without the time of the day."""
     return [row.split(",")[:-1] for row in path.read_text().splitlines()[1:]]
 
 
-def test_machine_controller_and_shadow_are_three_processes(
-    stewart: Platform, tmp_path: Path
-) -> None:
+def test_machine_controller_and_shadow_are_three_processes(stewart, tmp_path):
     """Step by step: the next command goes out when machine and shadow have replied.
 
     The shadow knows neither the machine's mass nor its fault. The machine's log shows it the same.
@@ -101,7 +96,7 @@ def test_machine_controller_and_shadow_are_three_processes(
     assert alarms_in(again) == alarms_in(alarms)
 
 
-def test_samples_by_opc_ua(stewart: Platform, tmp_path: Path) -> None:
+def test_samples_by_opc_ua(stewart, tmp_path):
     """At 200 Hz from the nodes of a server, which writes the next one after the estimate."""
     fault, end = 1.5, 1.7
     limits, alarms = write_thresholds(LIMITS, tmp_path / "limits.toml"), tmp_path / "alarms.csv"
@@ -129,7 +124,7 @@ def test_samples_by_opc_ua(stewart: Platform, tmp_path: Path) -> None:
     assert 0.0 < float(time) - BEGUN - fault < 0.1
 
 
-def test_a_wrong_sender_is_named_while_the_shadow_waits(tmp_path: Path) -> None:
+def test_a_wrong_sender_is_named_while_the_shadow_waits(tmp_path):
     """By its kind of message and its number of legs; what is right is heard beside it."""
     limits = write_thresholds(LIMITS, tmp_path / "limits.toml")
     port = free_port(socket.SOCK_DGRAM)

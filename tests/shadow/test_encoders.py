@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from twin.analysis.platform import load
-from twin.basics.arrays import FloatArray
 from twin.control.gains import drive_model
-from twin.shadow.detectors import Alarm
 from twin.shadow.model import EncoderWatch, ShadowModel
 
 pytestmark = pytest.mark.quick
@@ -18,7 +16,7 @@ COUNTS = np.array([0.0, 1.0, 0.0, -1.0])
 
 
 @cache
-def standing_model() -> ShadowModel:
+def standing_model():
     """A machine at home."""
     machine = load("rss", "hardware")
     model = ShadowModel(machine, 1e-3, "velocity")
@@ -26,26 +24,26 @@ def standing_model() -> ShadowModel:
     return model
 
 
-def resolution() -> FloatArray:
+def resolution():
     """What one count of every encoder is."""
     return drive_model(standing_model().machine).resolution
 
 
 @pytest.fixture
-def watch() -> EncoderWatch:
+def watch():
     """Its encoders."""
     return EncoderWatch(standing_model(), 6.0)
 
 
 def after(
-    watch: EncoderWatch,
-    steps: range,
-    jump: float = 0.0,
-    standing: int = 0,
+    watch,
+    steps,
+    jump=0.0,
+    standing=0,
     *,
-    noise: float = 0.0,
-    learning: bool = False,
-) -> list[Alarm]:
+    noise=0.0,
+    learning=False,
+):
     """Return alarms of steps in which the first `standing` legs stand; one jumps by so much."""
     alarms, random = [], np.random.default_rng(3)
     at, count = standing_model().coordinates, resolution()
@@ -60,9 +58,7 @@ def after(
 
 
 @pytest.mark.parametrize(("share", "kind"), [(1e-3, "counts"), (0.15, "sensor")])
-def test_a_jump_of_a_tenth_of_the_stroke_is_no_lost_count(
-    watch: EncoderWatch, share: float, kind: str
-) -> None:
+def test_a_jump_of_a_tenth_of_the_stroke_is_no_lost_count(watch, share, kind):
     """Small jumps are lost counts; a reading that leaps through the stroke is dead."""
     machine = standing_model().machine
     stroke = float(machine.maximum_coordinates[0] - machine.minimum_coordinates[0])
@@ -72,15 +68,13 @@ def test_a_jump_of_a_tenth_of_the_stroke_is_no_lost_count(
 
 
 @pytest.mark.parametrize(("standing", "steps", "legs"), [(1, 260, [1]), (1, 150, []), (2, 260, [])])
-def test_a_steady_force_behind_one_reading_that_stands(
-    watch: EncoderWatch, standing: int, steps: int, legs: list[int]
-) -> None:
+def test_a_steady_force_behind_one_reading_that_stands(watch, standing, steps, legs):
     """The one leg that stands for long is named; after a short time, or of two legs, none is."""
     assert not after(watch, range(steps), standing=standing)
     assert [alarm.leg for alarm in watch.behind_force(1e-3 * steps)] == legs
 
 
-def test_noise_is_learned_and_raises_nothing(watch: EncoderWatch) -> None:
+def test_noise_is_learned_and_raises_nothing(watch):
     """Five counts of noise are no lost counts, while it is learned and after; fifty counts are."""
     assert not after(watch, range(2000), noise=5.0, learning=True)
     assert not after(watch, range(2000, 6000), noise=5.0)

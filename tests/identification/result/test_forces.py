@@ -84,6 +84,7 @@ def test_forces_alone_show_the_payload() -> None:
     assert mass[0] in [row[0] for row in base_table.rows]
 
 
+@pytest.mark.seconds
 def test_errors_of_the_forces_are_found_and_the_mapping_file_removes_them() -> None:
     platform = nominal()
     found = identify(platform, [read_late()], f"{BODY}, signal.forces.*")

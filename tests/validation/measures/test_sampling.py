@@ -27,7 +27,6 @@ def test_the_heave_keeps_to_speed_and_stroke(name):
     points = [motion(time) for time in np.linspace(0.0, 1.0, 401)]
     speed = platform.parameters.leg.actuator.speed
     fastest = max(np.abs(platform.jacobian(p.pose) @ p.twist).max() for p in points)
-    assert speed is not None
     assert 0.1 * speed < fastest < speed
     share = motion.amplitude[2] / stroke(platform)
     assert share == pytest.approx(HEAVE_FRACTION) if name == "stewart" else share < HEAVE_FRACTION
