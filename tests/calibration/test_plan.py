@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
+from tolerance import max_abs
 
 import twin
 from twin.calibration import LegErrors, calibrate, plan, poses_within, simulated
 from twin.calibration.pose_plan import write_table, write_visits
 from twin.calibration.simulated import joints_allow
-from twin.errors import InputError
 from twin.logs import read_log
 from twin.motion import read_recording
 from twin.motion.specification import convention_of
@@ -31,8 +32,8 @@ def test_plan_is_inside_and_better_than_chance(name, tmp_path):
     motion = read_recording(path, machine.home, convention=convention_of(machine))
     # Six seconds out of home and at rest, six back and at rest.
     at = motion.sample(5.0 + 12.0 * np.arange(20))
-    assert np.abs(displacement(at.pose, found.poses)).max() < 1e-6
-    assert np.abs(at.twist).max() < 1e-6
+    assert max_abs(displacement(at.pose, found.poses)) < 1e-6
+    assert max_abs(at.twist) < 1e-6
     between = motion.sample(np.linspace(0.0, motion.duration, 500)).pose
     assert machine.within_limits(machine.constrain(between).pose).all()
 
@@ -75,7 +76,7 @@ def test_limits_of_joints_hold(tmp_path):
 )  # fmt: skip
 def test_wrong_options(option, value):
     given = {"machine": twin.load("stewart"), "count": 5, option: value}
-    with pytest.raises(InputError):
+    with refused():
         plan(**given)
 
 

@@ -7,7 +7,6 @@ from numpy.testing import assert_array_equal
 
 import twin.envs
 from twin.envs.pose_tracking.environment import PoseTrackingVectorEnv
-from twin.errors import InputError
 from twin.training.evaluation import run_controller
 
 pytestmark = pytest.mark.quick
@@ -37,7 +36,7 @@ def test_an_episode_ends_after_its_duration(environment):
     assert length(env) == usual
     assert length(gym.make(environment, episode_duration=0.05, max_episode_steps=2)) == 2
     for refused in (0.0, -1.0, np.nan, "long"):
-        with pytest.raises(InputError, match="episode_duration"):
+        with refused("episode_duration"):
             env.reset(options={"episode_duration": refused})
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 import twin
 from twin.errors import InputError
@@ -78,7 +79,7 @@ def test_one_flipped_bit_is_refused():
     for place in range(8 * len(data)):
         spoilt = bytearray(data)
         spoilt[place // 8] ^= 1 << place % 8
-        with pytest.raises(InputError):
+        with refused():
             decode(bytes(spoilt))
 
 
@@ -121,10 +122,9 @@ def test_what_no_datagram_holds_is_named(subtests):
         ({"colour": np.zeros(6)}, "values"),
     ]:
         with subtests.test(f"{values}"):
-            with pytest.raises(InputError) as caught:
+            with refused(field=field):
                 Encoder(LEGS).encode(Sample("command", 0.0, values))
-            assert caught.value.field == field
-            with pytest.raises(InputError, match="time"):
+            with refused("time"):
                 Encoder(LEGS).encode(Sample("command", float("nan"), {}))
-            with pytest.raises(InputError, match="legs"):
+            with refused("legs"):
                 Encoder(0)

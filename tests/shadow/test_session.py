@@ -7,6 +7,8 @@ import signal
 
 import numpy as np
 import pytest
+from refusals import refused
+from tolerance import assert_within
 from typer.testing import CliRunner
 
 from twin.analysis.platform import load
@@ -87,7 +89,7 @@ def test_the_log_has_the_last_samples(stewart, samples, tmp_path):
     assert session.updates == len(samples) == 500
     assert log["coordinates"].time == pytest.approx([each.time for each in samples[-201:]])
     assert (log["coordinates"].values[-1] == samples[-1].values["coordinates"]).all()
-    assert np.abs(log["estimated_pose"].values[-1] - log["pose"].values[-1]).max() < 2e-4
+    assert_within(log["estimated_pose"].values[-1], log["pose"].values[-1], 2e-4)
     half, most = session.durations(50.0, 100.0)
     assert 0.0 < half <= most
     assert [each.sequence for each in telemetry.sent] == [each.sequence for each in samples]
@@ -169,7 +171,7 @@ def test_alarms_are_added_to_those_of_other_runs(tmp_path):
     assert [row[:16] for row in rows] == ["0.5,counts,4,30,", "1.2,fricti", "1.5,payload,,9.7"]
     other = tmp_path / "other.csv"
     other.write_text("time [s],kind\n1,2\n")
-    with pytest.raises(InputError, match="no table of alarms"):
+    with refused("no table of alarms"):
         AlarmTable(other)
     assert other.read_text() == "time [s],kind\n1,2\n"
 
@@ -259,7 +261,7 @@ LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, motor
 
 
 @pytest.mark.slow
-def test_a_stream_shorter_than_the_learning_time_is_judged(stewart, tmp_path):
+def test_a_stream_shorter_than_the_learning_time_is_judged(stewart):
     """Six seconds of a machine whose second leg begins to rub after four, learning 20 s."""
     fault = parse_fault("friction@4s:leg=2,factor=3")
     samples = list(work(stewart, working_motion(stewart, 6.0, 1), faults=[fault]))

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from refusals import refused
+from tolerance import assert_within
 
 import twin
-from twin.errors import InputError
 from twin.identification.parameters import nominal_array, select
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import recording_of
@@ -89,7 +90,7 @@ def test_each_switch_changes_the_motion(machine, motion, clean, conditions):
 
 def test_a_smaller_step_gives_the_same_motion(machine, motion, clean):
     log = record(machine, motion, step=2.5e-5)
-    assert np.abs(log["measured"].values - clean["measured"].values).max() < 5e-6
+    assert_within(log["measured"].values, clean["measured"].values, 5e-6)
 
 
 def test_currents_have_bias_and_steps(machine, motion):
@@ -100,7 +101,7 @@ def test_currents_have_bias_and_steps(machine, motion):
     )
     forces = FORCE_PER_CURRENT * log["currents"].values
     assert np.allclose(forces / 3.0, np.round(forces / 3.0), atol=1e-6)
-    assert np.abs(forces - exact - bias).max() <= 1.5 + 1e-6
+    assert_within(forces - exact, bias, 1.5 + 1e-6)
 
 
 def test_clock_gaps_and_tracker(machine, motion, clean):
@@ -115,14 +116,14 @@ def test_clock_gaps_and_tracker(machine, motion, clean):
     play = clean["measured"].values[0] - coordinates[0]
     expected = clean["measured"].at(np.maximum(seen, 0.0)) - play
     # The backlash of 0.1 mm is between motor and platform.
-    assert np.abs(coordinates - expected).max() < 3e-4
+    assert_within(coordinates, expected, 3e-4)
 
 
 def test_a_machine_without_drives_is_refused(motion):
-    with pytest.raises(InputError, match="needs drives"):
+    with refused("needs drives"):
         record(twin.load("stewart"), motion)
 
 
 def test_a_list_of_another_length_is_refused(machine, motion):
-    with pytest.raises(InputError, match="6 entries"):
+    with refused("6 entries"):
         record(machine, motion, Conditions(lead_errors=(1e-3,)))
