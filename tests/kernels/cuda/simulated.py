@@ -288,14 +288,14 @@ def test_rows_laid_out_wrongly_are_found(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_the_card_cannot_do_is_refused() -> None:
-    refused: tuple[dict[str, Any], ...] = (
+    wrong: tuple[dict[str, Any], ...] = (
         {"engine": "mujoco"},
         {"randomisation": {"gravity": [9.0, 10.0]}},
         {"autoreset_mode": "SameStep"},
         {"action": "pose"},
         {"render_mode": "rgb_array"},
     )
-    for options in refused:
+    for options in wrong:
         with refused(next(iter(options))):
             environments("stewart", 1, **options)
     assert isinstance(twin.load("stewart").on("cuda"), CardModel)

@@ -163,7 +163,7 @@ def test_motions_that_do_not_fit_are_refused_and_change_nothing():
     steering = steering_of("stewart")
     home = steering.platform.home
     steering.move_to(0.0, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    refused = {
+    wrong = {
         "limits": SineMotion(home, amplitude={"z": 1.0}, frequency=1.0, duration=1.0),
         "axes": SineMotion(
             home, amplitude={"z": 0.01}, frequency=1.0, duration=1.0, convention="fixed_xyz"
@@ -171,7 +171,7 @@ def test_motions_that_do_not_fit_are_refused_and_change_nothing():
         "home": SineMotion(home[:3] + 0.1, amplitude={"z": 0.01}, frequency=1.0, duration=1.0),
         "twin.motion": "sine",
     }
-    for reason, motion in refused.items():
+    for reason, motion in wrong.items():
         with refused(reason):
             steering.play(0.1, motion, False)
     assert_allclose(steering.target, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0], rtol=1e-12)
