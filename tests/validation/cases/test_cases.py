@@ -231,6 +231,7 @@ def test_multipliers_notice_a_misread_term(constants):
     assert simulator_multipliers.wrong_terms(reduction, plate) == [misread]
 
 
+@pytest.mark.slow
 def test_fall_of_the_cranked_machine_is_compared_with_the_published_one(outcome):
     result = outcome(twin.load("rss"), "rss_free_fall")
     (height,) = [m for m in result.measures if m.name.startswith("height")]
