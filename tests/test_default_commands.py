@@ -61,7 +61,7 @@ def given(name, folder):
 @pytest.mark.parametrize(("name", "command"), PAIRS)
 def test_a_command_has_a_result_or_says_why_not(name, command, tmp_path):
     word, *options = command.split()
-    result = console(word, given(name, tmp_path), *options)
+    result = console(word, given(name, tmp_path), *options, code=None)
     assert result.exit_code in (0, VERDICTS.get(word, 0), DOES_NOT_APPLY), result.output
     if result.exit_code == DOES_NOT_APPLY:
         assert len(result.stderr.strip().splitlines()) == 1, result.stderr
@@ -88,8 +88,7 @@ def test_files_of_default_commands_are_written(name, tmp_path):
             str(folder),
         ),
     ):
-        result = console(*words)
-        assert result.exit_code == 0, result.output
+        console(*words)
     assert picture.stat().st_size > 1000
     assert (folder / "results.parquet").exists()
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 import typer
 from package_walk import MODULES, ROOT
+from refusals import refused
 
 import twin
 from handbook.commands_page import commands, commands_page, given
@@ -28,7 +29,7 @@ from handbook.parameters import configurations
 from handbook.report import machine_report, read_report
 from twin.cli import app
 from twin.envs import ENVIRONMENTS
-from twin.errors import InputError, TwinError
+from twin.errors import TwinError
 from twin.machine.file.read import describe
 from twin.validation.case import CaseResult, Curve, Measure, Quantity, Statement, Table
 from twin.validation.published.printed import read_errata
@@ -177,9 +178,9 @@ def test_gallery_shows_every_machine(report):
 
 
 def test_missing_reports_and_machines_say_what_to_do(tmp_path, report):
-    with pytest.raises(InputError, match="make report"):
+    with refused("make report"):
         read_report(tmp_path / "report.json")
-    with pytest.raises(InputError, match="make report"):
+    with refused("make report"):
         machine_report(report, "no_such_machine")
 
 

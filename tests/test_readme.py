@@ -52,8 +52,7 @@ def run(command, folder):
 
 def call(command):
     """Run a command in this process, which has imported all libraries."""
-    done = console(*command[1:])
-    assert done.exit_code == 0, f"{shlex.join(command)}\n{done.output}\n{done.exception!r}"
+    console(*command[1:])
 
 
 def view(command, folder):

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from refusals import refused
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
+from turns import turn_of
 
 import twin
-from twin.errors import InputError
 from twin.rotations import (
     CONVENTIONS,
     angle_between,
@@ -89,7 +90,7 @@ def test_pose_from_angles_broadcasts():
     pose = pose_from_angles([0.0, 0.1, 0.9], np.zeros((4, 3)))
     assert pose.shape == (4, 7)
     assert_array_equal(pose[2], [0.0, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0])
-    with pytest.raises(InputError, match="broadcast"):
+    with refused("broadcast"):
         pose_from_angles(np.zeros((2, 3)), np.zeros((3, 3)))
 
 
@@ -97,7 +98,7 @@ def test_pose_from_angles_broadcasts():
 def test_angle_between_is_the_angle_of_the_turn(angle, sign):
     start = quaternion_from_angles([0.3, -0.2, 0.1])
     turn = Rotation.from_rotvec(angle * np.array([0.6, 0.0, 0.8]))
-    end = (turn * Rotation.from_quat(start[[1, 2, 3, 0]])).as_quat()[[3, 0, 1, 2]]
+    end = (turn * Rotation.from_quat(start[[1, 2, 3, 0]])).as_quat(scalar_first=True)
     # A few products of numbers of order one.
     assert angle_between(sign * end, start) == pytest.approx(angle, abs=2e-15)
 
@@ -107,12 +108,12 @@ def test_angle_between_broadcasts_and_refuses():
     # Rounding of angles of order one.
     assert_within(angle_between(turned, home), [0.1, 0.2], 1e-15)
     for bad in ([1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0], np.ones((3, 4)) / 2.0):
-        with pytest.raises(InputError):
+        with refused():
             angle_between(turned, bad)
 
 
 def test_rodrigues_cannot_hold_half_a_turn():
-    with pytest.raises(InputError, match="half a turn"):
+    with refused("half a turn"):
         angles_from_quaternion([0.0, 0.0, 1.0, 0.0], "rodrigues")
 
 
@@ -121,9 +122,7 @@ def test_level_platforms_have_no_angles_about_z_twice(subtests):
         for name in ["ZXZ", "ZYZ"]:
             with subtests.test(f"{tilt}, {name}"):
                 level = quaternion_from_angles([[0.3, 1.0, 0.2], [0.3, tilt, 0.2]], name)
-                with pytest.raises(
-                    InputError, match=rf"quaternion\[1\]: {name} is singular for a level"
-                ):
+                with refused(rf"quaternion\[1\]: {name} is singular for a level"):
                     angles_from_quaternion(level, name)
                 # Just beside it they come back; a tilt of 1e-6 rad enlarges rounding 1e6 times.
                 angles = [0.3, abs(tilt - 1e-6), 0.2]
@@ -133,13 +132,13 @@ def test_level_platforms_have_no_angles_about_z_twice(subtests):
 
 def test_roll_pitch_cannot_hold_yaw():
     turned = quaternion_from_angles([0.1, 0.2, 0.3])
-    with pytest.raises(InputError, match="roll_pitch"):
+    with refused("roll_pitch"):
         angles_from_quaternion(turned, "roll_pitch")
 
 
 def test_unknown_conventions_are_named(subtests):
     for name in ["", "euler", None, 5, ["rodrigues"]]:
-        with subtests.test(f"{name}"), pytest.raises(InputError, match="yaw_pitch_roll"):
+        with subtests.test(f"{name}"), refused("yaw_pitch_roll"):
             quaternion_from_angles([0.0, 0.0, 0.0], name)
 
 
@@ -148,7 +147,7 @@ def test_poses_from_places_and_angles():
     expected = about("z", turns[2]) @ about("y", turns[1]) @ about("x", turns[0])
     made = twin.pose(0.1, 0.2, 0.3, roll=10.0, pitch=-20.0, yaw=30.0, degrees=True)
     assert_array_equal(made[:3], [0.1, 0.2, 0.3])
-    found = Rotation.from_quat(made[[4, 5, 6, 3]]).as_matrix()
+    found = turn_of(made).as_matrix()
     assert_within(found, expected, 1e-15)
     assert_within(twin.angles(made), turns, 1e-15)
     assert_array_equal(twin.pose(), [0, 0, 0, 1, 0, 0, 0])
@@ -164,7 +163,7 @@ def test_pose_helpers_broadcast():
 def test_wrong_places_and_angles_are_refused(subtests):
     for wrong in [{"x": "1"}, {"roll": np.nan}, {"x": [1, 2], "y": [1, 2, 3]}]:
         with subtests.test(f"{wrong}"):
-            with pytest.raises(InputError, match=next(iter(wrong))):
+            with refused(next(iter(wrong))):
                 twin.pose(**wrong)
-            with pytest.raises(InputError, match="degrees"):
+            with refused("degrees"):
                 twin.pose(degrees=1)

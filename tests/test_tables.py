@@ -68,7 +68,6 @@ COMMANDS = (
 def test_tables_of_commands(words, recorded, tmp_path):
     found = [str(own_machine(w, tmp_path)) if w in ("eight", "hobby") else w for w in words]
     result = console(*found)
-    assert result.exit_code == 0, result.output
     assert recorded
     for shown in recorded:
         assert_units(shown)

@@ -29,7 +29,6 @@ def test_every_controller_has_a_name():
 def test_every_controller_holds_its_machine(name):
     machine = MACHINES[name]
     result = console("track", machine, "--controller", name, "--motion", "still", "--duration", 0.1)
-    assert result.exit_code == 0, result.output
     assert "position" in result.output
 
 
@@ -37,11 +36,10 @@ def test_motions(subtests, tmp_path):
     for motion in ["sine", "step", "lift", "chirp"]:
         with subtests.test(f"{motion}"):
             out, plot = tmp_path / "run.npz", tmp_path / "run.html"
-            result = console(
+            console(
                 "track", "stewart", "--motion", motion, "--axis", "pitch", "--duration", 0.5,
                 "--fidelity", "fast", "--configuration", "hardware", "--out", out, "--plot", plot,
             )  # fmt: skip
-            assert result.exit_code == 0, result.output
             saved = Trajectory.load(out)
             assert TrackingErrors(saved).time[-1] == pytest.approx(0.499)
             assert plot.read_text().startswith("<!")
@@ -52,8 +50,7 @@ def test_a_run_is_written_as_a_log(tmp_path):
     pytest.importorskip("mcap", reason="mcap is not installed")
     options = ["stewart", "--configuration", "hardware", "--duration", 0.1, "--fidelity", "fast"]
     for name in ("run.mcap", "run.npz"):
-        result = console("track", *options, "--out", tmp_path / name)
-        assert result.exit_code == 0, result.output
+        console("track", *options, "--out", tmp_path / name)
     log, saved = read_log(tmp_path / "run.mcap"), Trajectory.load(tmp_path / "run.npz")
     machine = twin.load("stewart", "hardware")
     units, signals = signal_units(machine), saved.signals
@@ -80,8 +77,7 @@ def write_heave(path, duration):
 
 def test_recordings_are_followed_to_their_end(tmp_path):
     file, out = write_heave(tmp_path / "run.csv", 5.0), tmp_path / "run.npz"
-    result = console("track", "srspm", "--motion", file, "--fidelity", "fast", "--out", out)
-    assert result.exit_code == 0, result.output
+    console("track", "srspm", "--motion", file, "--fidelity", "fast", "--out", out)
     assert twin.Trajectory.load(out).time[-1] == pytest.approx(5.0, abs=1e-9)
     short = console("track", "srspm", "--motion", file, "--duration", 0.1, "--fidelity", "fast")
     assert "the first 0.1 s of a motion of 5 s (--duration)" in short.output
@@ -89,27 +85,27 @@ def test_recordings_are_followed_to_their_end(tmp_path):
 
 @pytest.mark.parametrize("command", ["track", "feasible"])
 def test_axes_that_a_machine_cannot_move_are_refused(command, tmp_path):
-    result = console(command, "driving_simulator", "--motion", "sine", "--axis", "x")
-    assert result.exit_code == 2 and "its axes are z, roll, pitch" in result.output
+    result = console(command, "driving_simulator", "--motion", "sine", "--axis", "x", code=2)
+    assert "its axes are z, roll, pitch" in result.output
     file = write_heave(tmp_path / "run.csv", 0.5)
     file.write_text(file.read_text().replace("z [mm]", "x [mm]"))
-    result = console(command, "driving_simulator", "--motion", file)
-    assert result.exit_code == 2 and "cannot move along x" in result.output
+    result = console(command, "driving_simulator", "--motion", file, code=2)
+    assert "cannot move along x" in result.output
 
 
 def test_a_safe_stop_ends_with_exit_code_1():
-    result = console("track", "stewart", "--axis", "z", "--amplitude", 0.3, "--fidelity", "fast")
-    assert result.exit_code == 1
+    result = console(
+        "track", "stewart", "--axis", "z", "--amplitude", 0.3, "--fidelity", "fast", code=1
+    )
     assert "stopped: " in result.output
 
 
 def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path):
     file = tmp_path / "run.csv"
-    result = console(
+    console(
         "track", "stewart", "--configuration", "hardware", "--motion", "sine", "--axis", "pitch",
         "--frequency", 2, "--duration", 1, "--fidelity", "fast", "--log", file,
     )  # fmt: skip
-    assert result.exit_code == 0, result.output
     log = read_inertial_log(file)
     assert_allclose(np.diff(log.time), 5e-3, rtol=1e-9)
     assert np.abs(log.angular_rate[:, 1]).max() > 0.02
@@ -117,13 +113,12 @@ def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path):
 
 
 def test_machines_without_an_inertial_sensor_write_no_log(tmp_path):
-    result = console("track", "stewart", "--duration", 0.1, "--log", tmp_path / "run.csv")
-    assert result.exit_code == 2
+    result = console("track", "stewart", "--duration", 0.1, "--log", tmp_path / "run.csv", code=2)
     assert "inertial sensor" in result.stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_too_much_is_said_before(tmp_path):
+def test_too_much_is_said_before():
     result = console("track", "stewart", "--amplitude", 0.06, "--frequency", 1.5, "--duration", 0.2)
     assert "sine motion of 0.2 s: not feasible" in result.output
     assert "times too slow" in result.output

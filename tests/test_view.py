@@ -16,7 +16,7 @@ from twin.cli import view as commands
 
 def run(*arguments):
     """Run the command in this process."""
-    return console("view", *arguments)
+    return console("view", *arguments, code=None)
 
 
 class Visit:

@@ -50,6 +50,6 @@ def test_commands_write_control_characters_of_files_as_escapes(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("time,a\x1bc,b\n0,1,2\n1,2,3\n")
     for words in (["logs", str(path)], ["logs", str(tmp_path / "\x1b.csv")]):
-        output = console(*words).output
+        output = console(*words, code=None).output
         assert "\\x1b" in output
         assert "\x1b" not in output

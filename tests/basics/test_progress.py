@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from twin.basics.progress import Progress
-from twin.errors import InputError
 
 pytestmark = pytest.mark.quick
 
@@ -76,6 +76,6 @@ def test_other_values_are_refused(subtests):
     for shown in [np.array([True, False]), "x", 1, []]:
         with (
             subtests.test(f"{shown}"),
-            pytest.raises(InputError, match="progress: must be True, False or None"),
+            refused("progress: must be True, False or None"),
         ):
             Progress("work", 3, shown)

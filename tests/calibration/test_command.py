@@ -1,10 +1,5 @@
 """The command: tables, files that load, and refused options."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from tolerance import assert_within
@@ -12,7 +7,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.calibration import Calibration, LegErrors, calibrate, poses_within, read_poses, simulated
+from twin.calibration import LegErrors, calibrate, poses_within, read_poses, simulated
 from twin.calibration.calibration import machine_text
 from twin.calibration.report import error_rows
 from twin.charts.results import cell_text
@@ -22,12 +17,12 @@ from twin.rotations import displacement
 pytestmark = pytest.mark.quick
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments):
     """Run the console command in this process."""
     return CliRunner().invoke(cli.app, ["calibrate", *map(str, arguments)])
 
 
-def written(name: str, path: Path) -> tuple[Any, Any]:
+def written(name, path):
     """Return a machine and its errors, whose measured poses are written."""
     machine = twin.load(name)
     legs = LegErrors(machine)
@@ -44,14 +39,14 @@ def written(name: str, path: Path) -> tuple[Any, Any]:
     return machine, errors
 
 
-def joint_error(found: Calibration) -> str:
+def joint_error(found):
     """Return the first error of the first leg with its standard error, as it is shown."""
     return f"{1e6 * found.errors[0, 0]:.0f} +- {1e6 * found.standard_errors[0, 0]:.0f}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["stewart", "rss"])
-def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
+def test_files_of_a_calibrated_machine(name, tmp_path):
     machine, errors = written(name, tmp_path / "poses.csv")
     out, offsets = tmp_path / "new.toml", tmp_path / "offsets.toml"
     words = (name, tmp_path / "poses.csv", "--frames", "known", "--tolerance", "0.2 mm")
@@ -93,7 +88,7 @@ def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_plan(tmp_path: Path) -> None:
+def test_plan(tmp_path):
     out = tmp_path / "plan.csv"
     result = run("micro_hexapod", "--plan", 12, "--measured", "x,y,z", "--out", out)
     assert result.exit_code == 0, result.output
@@ -101,7 +96,8 @@ def test_plan(tmp_path: Path) -> None:
     assert len(read_log(out)["coordinates"]) == 12
 
 
-def test_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+@pytest.mark.seconds
+def test_refused(subtests, tmp_path):
     for words, message in [
         ((), "--plan"),
         (("poses.csv", "--plan", 5), "--plan"),
@@ -124,7 +120,7 @@ def test_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
             assert message in result.output
 
 
-def test_base_of_a_file_is_found_from_the_new_one(tmp_path: Path) -> None:
+def test_base_of_a_file_is_found_from_the_new_one(tmp_path):
     machine = twin.load("stewart")
     poses = simulated(machine, poses_within(machine, 12, 1))
     found = calibrate(machine, poses, frames="known", tolerance=1e-4)

@@ -1,18 +1,15 @@
 """Plans keep all limits, show more than poses at random, and can be visited."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
+from tolerance import max_abs
 
 import twin
 from twin.calibration import LegErrors, calibrate, plan, poses_within, simulated
 from twin.calibration.pose_plan import write_table, write_visits
 from twin.calibration.simulated import joints_allow
-from twin.errors import InputError
 from twin.logs import read_log
 from twin.motion import read_recording
 from twin.motion.specification import convention_of
@@ -23,7 +20,7 @@ pytestmark = pytest.mark.quick
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator"])
-def test_plan_is_inside_and_better_than_chance(name: str, tmp_path: Path) -> None:
+def test_plan_is_inside_and_better_than_chance(name, tmp_path):
     machine = twin.load(name)
     found = plan(machine, 20)
     assert machine.within_limits(found.poses).all()
@@ -35,14 +32,14 @@ def test_plan_is_inside_and_better_than_chance(name: str, tmp_path: Path) -> Non
     motion = read_recording(path, machine.home, convention=convention_of(machine))
     # Six seconds out of home and at rest, six back and at rest.
     at = motion.sample(5.0 + 12.0 * np.arange(20))
-    assert np.abs(displacement(at.pose, found.poses)).max() < 1e-6
-    assert np.abs(at.twist).max() < 1e-6
+    assert max_abs(displacement(at.pose, found.poses)) < 1e-6
+    assert max_abs(at.twist) < 1e-6
     between = motion.sample(np.linspace(0.0, motion.duration, 500)).pose
     assert machine.within_limits(machine.constrain(between).pose).all()
 
 
 @pytest.mark.slow
-def test_expected_errors_are_those_that_are_found() -> None:
+def test_expected_errors_are_those_that_are_found():
     machine = twin.load("stewart")
     found = plan(machine, 30, frames="known", tolerance=2e-4)
     legs = LegErrors(machine)
@@ -59,7 +56,7 @@ def test_expected_errors_are_those_that_are_found() -> None:
     assert_allclose(np.sqrt(np.mean(ends)), expected, rtol=0.4)
 
 
-def test_limits_of_joints_hold(tmp_path: Path) -> None:
+def test_limits_of_joints_hold(tmp_path):
     path = tmp_path / "limited.toml"
     limit = '[leg.base_joint]\nmaximum_angle = "4 deg"\n'
     path.write_text(f'extends = "stewart"\nsource = "a test"\n{limit}')
@@ -77,13 +74,13 @@ def test_limits_of_joints_hold(tmp_path: Path) -> None:
         ("tolerance", 0.0), ("tolerance", "1 mm"), ("seed", -1), ("seed", 1.5),
     ],
 )  # fmt: skip
-def test_wrong_options(option: str, value: object) -> None:
+def test_wrong_options(option, value):
     given = {"machine": twin.load("stewart"), "count": 5, option: value}
-    with pytest.raises(InputError):
-        plan(**given)  # type: ignore[arg-type]
+    with refused():
+        plan(**given)
 
 
-def test_exact_instruments_still_give_a_plan() -> None:
+def test_exact_instruments_still_give_a_plan():
     found = plan(twin.load("stewart"), 6, noise=(1e-12, 1e-12, 0.0))
     assert np.isfinite(found.standard_errors).all()
     assert np.isfinite(found.expected.position).all()

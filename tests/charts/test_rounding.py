@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from twin.charts.panels import round_below
-from twin.errors import InputError
 
 pytestmark = pytest.mark.quick
 
@@ -20,5 +20,5 @@ def test_the_round_number_is_the_next_one_below(value):
 
 def test_numbers_without_a_round_one_are_refused(subtests):
     for value in [0.0, -1.0, float("inf"), float("nan")]:
-        with subtests.test(f"{value}"), pytest.raises(InputError, match="above zero"):
+        with subtests.test(f"{value}"), refused("above zero"):
             round_below(value)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from closed_loops import heave
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
 import twin
 from twin.control.cascade import Cascade
 from twin.control.controller import FunctionController, sample_reference
 from twin.control.loop import ClosedLoop
-from twin.errors import InputError, SingularPoseError
+from twin.errors import SingularPoseError
 
 pytestmark = pytest.mark.quick
 
@@ -106,19 +107,20 @@ def nothing(time, measurement):
     """Forget to return."""
 
 
-def test_mistakes_name_the_function(subtests, stewart):
-    for function, match in [
-        (too_few, r"controller too_few\(time, measurement\).* size 6, got shape \(2,\)"),
-        (nothing, "controller nothing.*must be numbers"),
-        (lambda *_: np.full(6, np.nan), "controller <lambda>.*must be finite"),
-        (lambda *_: twin.Command(np.zeros(5)), r"size 6, got shape \(5,\)"),
-        (lambda *_: twin.Command(np.zeros(6), "speed"), "unknown mode 'speed'"),
-        (lambda time: np.zeros(6), "is called with time and measurement"),
-        (Cascade, "must be one of twin.control or a function"),
-        ("cascade", "must be one of twin.control or a function"),
-    ]:
-        with subtests.test(f"{function}"), pytest.raises(InputError, match=match):
-            stewart.simulate(0.1, controller=function, **FAST)
+def test_mistakes_name_the_function(stewart):
+    assert_all_refused(
+        lambda function: stewart.simulate(0.1, controller=function, **FAST),
+        [
+            (too_few, r"controller too_few\(time, measurement\).* size 6, got shape \(2,\)"),
+            (nothing, "controller nothing.*must be numbers"),
+            (lambda *_: np.full(6, np.nan), "controller <lambda>.*must be finite"),
+            (lambda *_: twin.Command(np.zeros(5)), r"size 6, got shape \(5,\)"),
+            (lambda *_: twin.Command(np.zeros(6), "speed"), "unknown mode 'speed'"),
+            (lambda time: np.zeros(6), "is called with time and measurement"),
+            (Cascade, "must be one of twin.control or a function"),
+            ("cascade", "must be one of twin.control or a function"),
+        ],
+    )
 
 
 def test_errors_of_the_function_are_its_own(stewart):
@@ -136,9 +138,9 @@ def test_errors_of_the_function_are_its_own(stewart):
 def test_periods_are_checked(subtests, stewart):
     for period in [0.0, -1.0, np.inf, "1 ms"]:
         with subtests.test(f"{period}"):
-            with pytest.raises(InputError, match="period"):
+            with refused("period"):
                 stewart.simulate(0.1, controller=partial(spring, stewart), period=period, **FAST)
-            with pytest.raises(InputError, match="made with its own"):
+            with refused("made with its own"):
                 stewart.simulate(0.1, controller=Cascade(stewart), period=1e-3, **FAST)
-            with pytest.raises(InputError, match="is for a controller"):
+            with refused("is for a controller"):
                 stewart.simulate(0.1, period=1e-3, **FAST)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hobby import hobby
 from shipped import shipped_content
+from tolerance import assert_within
 
 import twin
 from twin.analysis.platform import Platform
@@ -49,7 +50,7 @@ def test_a_light_machine_on_steep_rods_is_held():
     assert gain / time == pytest.approx(STIFFNESS_MARGIN * weight, rel=1e-9)
     held = pushed(steep)
     assert not held.stopped
-    assert np.abs(held.lengths[-1] - steep.home_coordinates).max() < 2e-3
+    assert_within(held.lengths[-1], steep.home_coordinates, 2e-3)
     slow = INTEGRAL_TIME_FACTOR * burden(steep).heaviest / gain
     assert gain / slow < weight
     fallen = pushed(steep, velocity_time=slow)

@@ -4,12 +4,12 @@ import gymnasium
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from refusals import refused
 
 import twin.envs
 from twin.basics.progress import Progress
 from twin.datasets.actors import Chance, LawActor, Noisy, make_actor
 from twin.datasets.record import EXPERT_ACTORS, halfway, of_level, play
-from twin.errors import InputError
 from twin.training.evaluation import baseline_names
 
 pytestmark = pytest.mark.quick
@@ -60,13 +60,13 @@ def test_options_of_the_expert_give_way_to_given_ones():
     assert name == "computed_torque" and options is not None
     assert options["action"] == "velocities" and options["residual"] is False
     assert of_level("twin/PoseTracking-v0", "zero", None) == ("zero", None)
-    with pytest.raises(InputError, match="experts are known for twin/PoseTracking-v0"):
+    with refused("experts are known for twin/PoseTracking-v0"):
         of_level("CartPole-v1", "medium", None)
 
 
 def test_laws_are_actors_of_their_task_alone():
     env = gymnasium.make(ISOLATION)
     assert isinstance(make_actor("isolation_law", env, None), LawActor)
-    with pytest.raises(InputError, match="classical can act in twin/MotionCueing-v0 only"):
+    with refused("classical can act in twin/MotionCueing-v0 only"):
         make_actor("classical", env, None)
     env.close()

@@ -10,13 +10,14 @@ import gymnasium
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
 
 import twin
 from twin.datasets import record_dataset
 from twin.datasets.actors import ControllerActor
 from twin.engines import engine_names
 from twin.envs import environment_ids
-from twin.errors import InputError, StateError
+from twin.errors import StateError
 from twin.machine.randomisation import Uniform, as_randomisation
 from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin
 
@@ -157,11 +158,11 @@ def test_trained_policies_act_in_the_environment_they_know(tmp_path):
     assert replayed(made) == 500
     other = linear_policy(TRACKING, {})
     moved = replace(other, origin=other.origin.model_copy(update={"environment": "twin/Other-v0"}))
-    with pytest.raises(InputError, match="is for twin/Other-v0, not for"):
+    with refused("is for twin/Other-v0, not for"):
         name = str(moved.save(tmp_path / "other.npz"))
         record_dataset(TRACKING, name, episodes=1, dataset="test/other-v0")
     file.write_bytes(b"nothing")
-    with pytest.raises(InputError, match="is not a policy"):
+    with refused("is not a policy"):
         record_dataset(TRACKING, str(file), episodes=1, dataset="test/other-v0")
 
 
@@ -239,7 +240,7 @@ def test_refusals_leave_nothing_behind(subtests, datasets):
                 "dataset": "test/none-v0",
                 **changes,
             }
-            with pytest.raises(InputError) as caught:
+            with refused() as caught:
                 record_dataset(**arguments)
             assert caught.value.field == field
             assert message in caught.value.message
@@ -249,7 +250,7 @@ def test_refusals_leave_nothing_behind(subtests, datasets):
 def test_an_existing_dataset_stays(datasets):
     record_dataset(TRACKING, episodes=1, dataset="test/kept-v0", options=SHORT)
     before = (datasets / "test/kept-v0/data/metadata.json").read_bytes()
-    with pytest.raises(InputError, match="test/kept-v0 exists"):
+    with refused("test/kept-v0 exists"):
         record_dataset(TRACKING, episodes=1, dataset="test/kept-v0", options=SHORT)
     assert (datasets / "test/kept-v0/data/metadata.json").read_bytes() == before
 
@@ -304,6 +305,6 @@ def test_a_full_disk_is_one_error_and_leaves_nothing(datasets, monkeypatch):
     for method in (f"{storage}.update_episodes", "pathlib.Path.chmod"):
         with monkeypatch.context() as patch:
             patch.setattr(method, full)
-            with pytest.raises(InputError, match=r"full-v0 cannot be written .*No space left"):
+            with refused(r"full-v0 cannot be written .*No space left"):
                 record_dataset(TRACKING, "zero", episodes=1, dataset="full-v0", options=SHORT)
         assert not list(datasets.glob(".recording-*")) and not (datasets / "full-v0").exists()

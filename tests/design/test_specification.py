@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from twin.design import read_specification
 from twin.design.specification import checked_specification, read_catalogue
-from twin.errors import InputError, ParameterError
+from twin.errors import ParameterError
 
 pytestmark = pytest.mark.quick
 
@@ -105,5 +106,5 @@ def test_files_are_beside_the_specification(tmp_path):
 def test_wrong_catalogues_are_refused(tmp_path, text, message):
     file = tmp_path / "list.csv"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         read_catalogue(file)

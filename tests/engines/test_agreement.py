@@ -158,7 +158,7 @@ def test_wrench_does_the_work_of_the_leg_forces_it_replaces(fresh):
         pushed = engine.step(np.zeros(platform.n_actuators), wrench).twist
         engine.reset()
         driven = engine.step(forces).twist
-        assert np.abs(pushed - driven).max() < slack * np.abs(driven).max()
+        assert_within(pushed, driven, slack * np.abs(driven).max())
 
 
 def test_every_axis_of_the_wrench(fresh, free_fall, pose_error, make):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from twin.engines.base import Guard, header, replay
-from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
+from twin.errors import ClosedEngineError, SimulationStoppedError
 from twin.model.engine import State
 
 ALTERNATING = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
@@ -149,10 +150,10 @@ def test_other_files_are_no_dumps(subtests, tmp_path):
     for content in [b"", b"text", b"PK\x03\x04"]:
         with subtests.test(f"{content}"):
             path = tmp_path / "file.npz"
-            with pytest.raises(InputError, match="not a state dump"):
+            with refused("not a state dump"):
                 replay(path)
             path.write_bytes(content)
-            with pytest.raises(InputError, match="not a state dump"):
+            with refused("not a state dump"):
                 replay(path)
 
 

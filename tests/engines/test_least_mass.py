@@ -4,7 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 from unsymmetric import content_without_symmetry
 
 from twin.analysis.platform import Platform
@@ -12,7 +13,7 @@ from twin.engines import make_engine
 from twin.engines.export import export
 from twin.engines.mechanism import MIN_MASS_FRACTION, least_mass, make_mechanism
 from twin.engines.projection import projection
-from twin.errors import InputError, TwinWarning
+from twin.errors import TwinWarning
 from twin.machine.file.read import parameters_from
 
 pytestmark = pytest.mark.quick
@@ -61,7 +62,7 @@ def test_engines_move_light_legs_and_platforms_as_the_reference_does(engine, par
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TwinWarning)
         found = platform.simulate(0.05, engine=engine, **options)
-    assert np.abs(reference.pose - platform.home).max() > 1e-5
+    assert max_abs(reference.pose - platform.home) > 1e-5
     assert_within(found.pose, reference.pose, TOLERANCES[engine])
 
 
@@ -86,7 +87,7 @@ def test_exported_files_say_the_least_mass(form, tmp_path):
 def test_a_platform_too_light_for_an_engine_is_refused_before_the_run(engine):
     pytest.importorskip("pybullet" if engine == "bullet" else "mujoco")
     make_engine(engine, with_parts(10.0, 10.0, 1e-9)).close()
-    with pytest.raises(InputError, match=r"platform.body.mass: 1e-11 kg is 8.3e-14 of the mass"):
+    with refused(r"platform.body.mass: 1e-11 kg is 8.3e-14 of the mass"):
         make_engine(engine, with_parts(10.0, 10.0, 1e-11))
 
 
@@ -100,4 +101,4 @@ def test_bullet_takes_tensors_of_any_size_and_direction(size):
         motion = platform.constrain(platform.home, *(0.3 * generator.normal(size=(2, 6))))
         expected = platform.inverse_dynamics(*motion)
         found = projection("bullet", platform, *motion).forces
-        assert_within(found, expected, 1e-12 * np.abs(expected).max())
+        assert_within(found, expected, 1e-12 * max_abs(expected))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.platform import Platform
@@ -15,7 +16,7 @@ from twin.engines.projection import (
     project,
     projection,
 )
-from twin.errors import InputError, SingularPoseError
+from twin.errors import SingularPoseError
 from twin.machine import MachineParameters
 
 TOLERANCE = 1e-9
@@ -34,7 +35,7 @@ def test_projection_equals_inverse_dynamics(engine, any_platform, random_motion,
     motion, inside = random_motion(platform, 0), random_internal(platform, 0)
     wanted = platform.inverse_dynamics(*motion, deflection=inside)
     found = projection(engine, platform, *motion, inside).forces
-    assert np.abs(found - wanted).max() < TOLERANCE * np.abs(wanted).max()
+    assert_within(found, wanted, TOLERANCE * max_abs(wanted))
 
 
 def test_all_equations_of_motion_hold(engine, any_platform, random_motion, random_internal):
@@ -49,7 +50,7 @@ def test_all_equations_of_motion_hold(engine, any_platform, random_motion, rando
     equations = projection(engine, platform, pose, twist, found[:6], inside, found[6:])
     assert len(equations.load) == platform.dof + platform.n_deflections
     residual = equations.residual(forces)
-    assert np.abs(residual).max() < TOLERANCE * np.abs(equations.load).max()
+    assert max_abs(residual) < TOLERANCE * max_abs(equations.load)
 
 
 def test_smallest_forces_of_a_redundant_machine(engine, random_motion):
@@ -71,7 +72,7 @@ def test_projection_notices_small_differences(subtests, engine, stewart, random_
             motion = random_motion(stewart, 0)
             wanted = stewart.inverse_dynamics(*motion)
             found = projection(engine, other, *motion).forces
-            assert np.abs(found - wanted).max() > 10 * TOLERANCE * np.abs(wanted).max()
+            assert max_abs(found - wanted) > 10 * TOLERANCE * max_abs(wanted)
 
 
 def test_platform_without_legs_mass_needs_its_own_wrench(stewart):
@@ -102,5 +103,5 @@ def test_bad_motions_are_refused(subtests, stewart):
             with subtests.test(f"{bad}, {place}"):
                 motion = [stewart.home, np.zeros(6), np.zeros(6)]
                 motion[place] = bad
-                with pytest.raises(InputError):
+                with refused():
                     projection("mujoco", stewart, *motion)

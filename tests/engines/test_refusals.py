@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from refusals import refused
 
 import twin
 from twin.engines import ENGINES, make_engine
-from twin.errors import InputError, SingularPoseError
+from twin.errors import SingularPoseError
 
 BAD_ARGUMENTS = [
     ("timestep", 0.0),
@@ -37,22 +38,21 @@ def test_bad_arguments_are_named(subtests, engine_name, stewart):
                 engine_class(engine_name),
                 lambda **given: make_engine(engine_name, **given),
             ):
-                with pytest.raises(InputError) as caught:
+                with refused(field=field):
                     factory(**arguments)
-                assert caught.value.field == field
 
 
 def test_unknown_engine_names_the_known_ones(subtests, stewart):
     for name in ["ode", "", None, 3, ["mujoco"]]:
         with subtests.test(f"{name}"):
-            with pytest.raises(InputError, match="analytic, mujoco, bullet") as caught:
+            with refused("analytic, mujoco, bullet") as caught:
                 make_engine(name, stewart)
             assert caught.value.field == "engine"
 
 
 def test_unknown_options_name_the_known_ones(engine_name, stewart):
     for option in ("integratr", "platforms", "gap"):
-        with pytest.raises(InputError, match="largest_gap") as caught:
+        with refused("largest_gap") as caught:
             make_engine(engine_name, stewart, **{option: 1})
         assert caught.value.field == option
 
@@ -60,7 +60,7 @@ def test_unknown_options_name_the_known_ones(engine_name, stewart):
 @pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
 @pytest.mark.parametrize("bad", [1, "yes", None])
 def test_engine_defaults_is_yes_or_no(engine_name, stewart, bad):
-    with pytest.raises(InputError, match="True or False") as caught:
+    with refused("True or False") as caught:
         make_engine(engine_name, stewart, engine_defaults=bad)
     assert caught.value.field == "engine_defaults"
 
@@ -86,9 +86,8 @@ def test_bad_vectors_are_refused_and_leave_the_state(engine_name, bad):
         ("pose", lambda: engine.reset(bad)),
     ]
     for field, call in calls:
-        with pytest.raises(InputError) as caught:
+        with refused(field=field):
             call()
-        assert caught.value.field == field
     assert engine.save() == before
 
 

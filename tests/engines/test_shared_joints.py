@@ -35,7 +35,7 @@ def test_projection(subtests, random_motion):
                 motion = random_motion(platform, 0)
                 wanted = platform.inverse_dynamics(*motion)
                 found = projection(engine, platform, *motion).forces
-                assert np.abs(found - wanted).max() < 1e-9 * np.abs(wanted).max()
+                assert_within(found, wanted, 1e-9 * np.abs(wanted).max())
 
 
 def test_engines_agree(subtests):

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
+from turns import turn_of
 
 import twin
 from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.motion_cueing.task import MotionCueingEnv, MotionCueingVectorEnv
 from twin.envs.motion_cueing.washout import MotionPolicy, WashoutPolicy
-from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import (
     Manoeuvre,
@@ -156,9 +157,8 @@ def test_perceived_and_score_follow_from_what_happened(subtests):
                 errors.append(info["perceived_platform"] - info["perceived_vehicle"])
                 assert_array_equal(errors[-1], info["perceived_error"])
             poses, twists = np.array([*places_, pose]), np.array([*rates, twist])
-            from scipy.spatial.transform import Rotation
 
-            turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]])
+            turn = turn_of(poses)
             velocity = twists[:, :3] + np.cross(twists[:, 3:], turn.apply(head))
             pushed = np.diff(velocity, axis=0) / period
             mean = 0.5 * (turn[1:].inv().apply(pushed) + turn[:-1].inv().apply(pushed))
@@ -206,7 +206,7 @@ def test_manoeuvres_are_drawn_per_episode_and_repeat_with_the_seed():
         runs.append(np.array(rows))
     assert_array_equal(runs[0], runs[3])
     tables = environment.task.senses.table
-    assert np.abs(tables).max() > 0.1
+    assert max_abs(tables) > 0.1
     rows = [vector.reset(seed=4)[0]]
     rows += [vector.step(np.tile(action, (3, 1)))[0] for action in actions]
     for row in range(3):
@@ -233,7 +233,7 @@ def test_episodes_can_choose_manoeuvre_and_intensity():
     for seed in range(6):
         options = {"manoeuvre": "drive", "intensity": 0.8, "lowest_intensity": 0.5}
         shares.append(environment.reset(seed=seed, options=options)[1]["intensity"])
-        assert np.abs(table).max() > 0.1
+        assert max_abs(table) > 0.1
     assert len(set(shares)) == 6 and 0.5 <= min(shares) <= max(shares) <= 0.8
     environment.close()
 
@@ -292,10 +292,8 @@ def test_options_that_cannot_be_used(subtests):
         ({"preview": -1}, "preview"),
         ({"margin": 0.5}, "margin"),
     ]:
-        with subtests.test(f"{options}"):
-            with pytest.raises(InputError) as caught:
-                MotionCueingEnv("driving_simulator", **options)
-            assert caught.value.field == field
+        with subtests.test(f"{options}"), refused(field=field):
+            MotionCueingEnv("driving_simulator", **options)
 
 
 def test_resets_and_policies_that_cannot_be_used():
@@ -303,11 +301,11 @@ def test_resets_and_policies_that_cannot_be_used():
     manoeuvre = make_manoeuvre("slalom")
     long = Manoeuvre("long", 2.0 * manoeuvre.time, manoeuvre.specific_force, manoeuvre.angular_rate)
     for options in ({"manoeuvre": long}, {"speed": 1.0}, {"intensity": -1.0}):
-        with pytest.raises(InputError):
+        with refused():
             environment.reset(options=options)
-    with pytest.raises(InputError):
+    with refused():
         WashoutPolicy(environment)
-    with pytest.raises(InputError):
+    with refused():
         WashoutPolicy(MotionCueingEnv("stewart"), "predictive")
-    with pytest.raises(InputError):
+    with refused():
         MotionPolicy(MotionCueingEnv("stewart"), manoeuvre)

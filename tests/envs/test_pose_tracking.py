@@ -4,7 +4,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tolerance import assert_within
+from refusals import assert_all_refused, refused
+from tolerance import assert_within, max_abs
 
 import twin
 import twin.envs
@@ -12,7 +13,6 @@ from twin.control.controller import sample_reference
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.random_motion import random_motion
 from twin.envs.task import machine_scales
-from twin.errors import InputError
 from twin.motion import SineMotion
 from twin.rotations import displaced, displacement
 
@@ -129,7 +129,7 @@ def test_pose_increments_move_the_pose():
     last = run(env, np.zeros(6), 280)[-1]
     wanted = 10.0 * scale * [-1.0, 0.0, 1.0, 0.0, -1.0, 0.0]
     found = np.concatenate([last["position_error"], last["orientation_error"]])
-    assert_within(found, wanted, 2e-2 * np.abs(wanted).max())
+    assert_within(found, wanted, 2e-2 * max_abs(wanted))
     env.close()
 
 
@@ -195,7 +195,7 @@ def test_random_motions_stay_within_the_limits():
             assert (np.abs(reference.rates) <= scales.speed).all()
             fine = platform.constrain(motion.sample(np.linspace(0.0, 2.0, 777)).pose).pose
             assert platform.within_limits(fine).mean() > 0.99
-            used = np.abs(reference.coordinates - platform.home_coordinates).max()
+            used = max_abs(reference.coordinates - platform.home_coordinates)
             assert used > 1e-3 * scales.half.min()
 
 
@@ -246,7 +246,7 @@ def test_motions_may_begin_on_the_way(machine):
     _, info = env.reset(seed=0)
     assert np.linalg.norm(info["twist"]) > 0.1
     infos = run(env, np.zeros(env.action_space.shape), 50)
-    assert max(float(np.abs(each["position_error"]).max()) for each in infos) < 5e-4
+    assert max(float(max_abs(each["position_error"])) for each in infos) < 5e-4
     env.close()
 
 
@@ -261,7 +261,7 @@ def test_pose_increments_begin_where_the_machine_is(machine, residual):
     env.reset(seed=0)
     infos = run(env, np.zeros(6), 50)
     assert len(infos) == 50
-    moved = max(float(np.abs(info["position_error"]).max()) for info in infos)
+    moved = max(float(max_abs(info["position_error"])) for info in infos)
     assert moved < 1e-4 * step
     env.close()
 
@@ -271,26 +271,29 @@ def test_bad_options_of_an_episode_are_named(subtests):
         for name in ["amplitude", "lowest_frequency", "highest_frequency"]:
             with subtests.test(f"{value}, {name}"):
                 env = make()
-                with pytest.raises(InputError) as caught:
+                with refused(field=name):
                     env.reset(options={name: value})
-                assert caught.value.field == name
                 env.close()
 
 
-def test_bad_options_are_refused(subtests):
-    for options, field in [
-        ({"largest_position_error": np.inf}, "largest_position_error"),
-        ({"action": "thoughts"}, "action"),
-        ({"amplitude": 2.0}, "amplitude"),
-        ({"timestep": 3e-3}, "timestep"),
-        ({"weights": {"beauty": 1.0}}, "weights"),
-        ({"motion": "tank"}, "motion"),
-        ({"lowest_frequency": 5.0}, "lowest_frequency"),
-        ({"randomisation": "hail"}, "randomisation"),
-        ({"randomisation": {"sky.colour": {"kind": "uniform", "low": 0, "high": 1}}}, "sky.colour"),
-    ]:
-        with subtests.test(f"{options}"), pytest.raises(InputError, match=field):
-            PoseTrackingEnv(**options)
+def test_bad_options_are_refused():
+    assert_all_refused(
+        lambda options: PoseTrackingEnv(**options),
+        [
+            ({"largest_position_error": np.inf}, "largest_position_error"),
+            ({"action": "thoughts"}, "action"),
+            ({"amplitude": 2.0}, "amplitude"),
+            ({"timestep": 3e-3}, "timestep"),
+            ({"weights": {"beauty": 1.0}}, "weights"),
+            ({"motion": "tank"}, "motion"),
+            ({"lowest_frequency": 5.0}, "lowest_frequency"),
+            ({"randomisation": "hail"}, "randomisation"),
+            (
+                {"randomisation": {"sky.colour": {"kind": "uniform", "low": 0, "high": 1}}},
+                "sky.colour",
+            ),
+        ],
+    )
 
 
 def test_randomised_machines_differ_and_are_logged():

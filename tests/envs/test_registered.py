@@ -10,11 +10,12 @@ import pytest
 from conftest import MACHINES
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
 
 import twin
 import twin.envs
 from twin.envs.environment import PlatformEnv
-from twin.errors import ClosedEngineError, InputError, StateError
+from twin.errors import ClosedEngineError, StateError
 
 ENGINES = ("analytic", "mujoco", "bullet")
 
@@ -260,9 +261,8 @@ def test_pictures_of_all_kinds(name, no_screen):
 
 @every_combination
 def test_steps_divide_the_control_period(name, engine):
-    with pytest.raises(InputError) as caught:
+    with refused(field="timestep"):
         make(name, engine, period=0.01, timestep=0.003)
-    assert caught.value.field == "timestep"
     env = make(name, engine, period=0.01, timestep=0.0005)
     assert env.task.batch.ratio == 20
     env.close()
@@ -281,7 +281,7 @@ def test_wrong_options_are_named(subtests):
         for name in twin.envs.environment_ids():
             with subtests.test(f"{field}, {name}"):
                 entry = gym.spec(name)
-                with pytest.raises(InputError) as caught, warnings.catch_warnings():
+                with refused() as caught, warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # Gymnasium's own, of render modes
                     gym.make(entry, **options)
                 assert caught.value.field == field
@@ -296,9 +296,8 @@ def test_wrong_actions_are_refused(name, env):
     env.reset(seed=0)
     before = env.task.batch.pose.copy()
     for action in (np.full(size, np.nan), np.full(size, np.inf), np.zeros(size + 1), 0.0):
-        with pytest.raises(InputError) as caught:
+        with refused(field="action"):
             env.step(action)
-        assert caught.value.field == "action"
     assert_array_equal(env.task.batch.pose, before)
     env.step(np.zeros(size))
 
@@ -334,7 +333,7 @@ def test_numbers_of_the_task_vary(name):
 def test_an_episode_that_was_refused_does_not_go_on():
     env = make("twin/PoseTracking-v0")
     env.reset(seed=0)
-    with pytest.raises(InputError, match="options"):
+    with refused("options"):
         env.reset(options={"colour": "red"})
     with pytest.raises(StateError, match="reset"):
         env.step(np.zeros(6))

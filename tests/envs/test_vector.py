@@ -10,10 +10,11 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
 
 import twin.envs
 from twin.envs.vector import PlatformVectorEnv
-from twin.errors import ClosedEngineError, InputError, StateError
+from twin.errors import ClosedEngineError, StateError
 
 ENGINES = ("analytic", "mujoco", "bullet")
 
@@ -216,7 +217,7 @@ def test_rows_whose_reset_was_refused_do_not_go_on():
     with pytest.raises(StateError, match="reset"):
         env.render()
     env.reset(seed=0)
-    with pytest.raises(InputError, match="options"):
+    with refused("options"):
         env.reset(options={"colour": "red"})
     with pytest.raises(StateError, match="reset"):
         env.step(env.action_space.sample())
@@ -230,18 +231,16 @@ def test_wrong_use_is_refused():
         env.step(action)
     env.reset(seed=0)
     for wrong in (action[:-1], action[0], np.full_like(action, np.nan)):
-        with pytest.raises(InputError) as caught:
+        with refused(field="action"):
             env.step(wrong)
-        assert caught.value.field == "action"
     env.step(action)
     with pytest.raises(StateError, match="reset"):
         env.step(action)
     for mask in (np.ones(2, dtype=bool), np.zeros(ROWS, dtype=bool), np.ones(ROWS)):
-        with pytest.raises(InputError) as caught:
+        with refused(field="reset_mask"):
             env.reset(options={"reset_mask": mask})
-        assert caught.value.field == "reset_mask"
     for seed in ([1, 2], 1.5, "abc"):
-        with pytest.raises(InputError, match="seed"):
+        with refused("seed"):
             env.reset(seed=seed)
     env.close()
     env.close()
@@ -267,7 +266,7 @@ def test_rows_have_the_attributes_of_single_environments():
     with pytest.raises(AttributeError, match="colour"):
         env.get_attr("colour")
     for name, values in (("platform", 1), ("scene", 1), ("difficulty", [1, 2])):
-        with pytest.raises(InputError):
+        with refused():
             env.set_attr(name, values)
     env.close()
     single.close()

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import assert_all_refused, refused
 from scipy.spatial.transform import Rotation
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 
 import twin
 import twin.envs
@@ -19,7 +20,6 @@ from twin.envs.vibration_isolation import (
     VibrationIsolationEnv,
     VibrationIsolationVectorEnv,
 )
-from twin.errors import InputError
 
 QUIET = {"accelerometer_noise": 0.0, "gyroscope_noise": 0.0}
 
@@ -47,8 +47,8 @@ def test_a_base_swings_from_rest_to_rest():
     steps = tables.mean.reshape(-1, 3)
     velocity = np.vstack([np.zeros(3), 1e-3 * np.cumsum(steps, axis=0)])
     place = np.vstack([np.zeros(3), np.cumsum(5e-4 * (velocity[1:] + velocity[:-1]), axis=0)])
-    peak = np.abs(tables.displacement).max()
-    assert np.abs(velocity[-1]).max() < 1e-12 * np.abs(velocity).max()
+    peak = max_abs(tables.displacement)
+    assert max_abs(velocity[-1]) < 1e-12 * max_abs(velocity)
     assert not np.abs(tables.displacement[[0, -1]]).any()
     # Held accelerations cut the corners of the fastest line: (omega h)^2 / 12 of it.
     assert_within(place[::5], tables.displacement, 5e-3 * peak)
@@ -151,7 +151,7 @@ def test_noise_is_that_of_the_readings():
     for k, size in ((0, 0.3), (1, 0.02), (3, 0.3)):
         part = found[:, 3 * k : 3 * k + 3] * scale[k]
         assert_allclose(part.std(axis=0), size, rtol=0.1)
-        assert np.abs(part.mean(axis=0)).max() < 0.15 * size
+        assert max_abs(part.mean(axis=0)) < 0.15 * size
     env.close()
     still.close()
 
@@ -183,7 +183,7 @@ def test_what_arrives_is_what_the_linear_model_says(subtests):
             pushed = frequency_response(model, "forces", "absolute_acceleration", where)[0]
             found = (wanted @ given + pushed @ forces)[:3]
             # Means over a step are of the second order in it: (omega h)^2 / 6.
-            assert np.abs(left - found).max() < 5e-3 * np.abs(found).max()
+            assert_within(left, found, 5e-3 * max_abs(found))
             env.close()
 
 
@@ -191,8 +191,8 @@ def test_without_actions_the_drives_hold():
     env = VibrationIsolationEnv(configuration="hardware", **QUIET)
     infos = run(env, np.zeros(6), 400, seed=3)
     away = stacked(infos, "observation")[:, channel_slices(env.task.observations)["coordinate"]]
-    held = np.abs(away * env.task.observations[6].scale).max()
-    moved = np.abs(stacked(infos, "pose")[:, :3] - env.platform.home[:3]).max()
+    held = max_abs(away * env.task.observations[6].scale)
+    moved = max_abs(stacked(infos, "pose")[:, :3] - env.platform.home[:3])
     assert held < 0.1 * moved
     env.close()
 
@@ -207,7 +207,7 @@ def test_absolute_motion_is_that_of_base_and_platform():
     assert_within(
         np.diff(base, axis=0),
         0.5 * period * (rate[1:] + rate[:-1]),
-        2e-2 * np.abs(np.diff(base, axis=0)).max(),
+        2e-2 * max_abs(np.diff(base, axis=0)),
     )
     squares = [np.sum(stacked(infos, f"{name}_acceleration") ** 2) for name in ("absolute", "base")]
     ratio = float(np.sqrt(squares[0] / squares[1]))
@@ -219,8 +219,8 @@ def test_the_base_rests_after_its_shaking():
     env = VibrationIsolationEnv("stewart", duration=0.5)
     infos = run(env, np.zeros(6), 300, seed=0)
     given = stacked(infos, "base_acceleration")
-    assert np.abs(given[:100]).max() > 0.3 and not np.abs(given[100:]).any()
-    assert np.abs(infos[-1]["absolute_acceleration"]).max() < 0.01
+    assert max_abs(given[:100]) > 0.3 and not np.abs(given[100:]).any()
+    assert max_abs(infos[-1]["absolute_acceleration"]) < 0.01
     env.close()
 
 
@@ -238,7 +238,7 @@ def test_reward_terms():
 def test_forces_hold_the_machine_at_home(machine):
     env = VibrationIsolationEnv(machine, action="forces", acceleration=1e-9)
     infos = run(env, np.zeros(6), 40, seed=0)
-    assert np.abs(infos[-1]["absolute_displacement"]).max() < 1e-6
+    assert max_abs(infos[-1]["absolute_displacement"]) < 1e-6
     env.close()
 
 
@@ -292,12 +292,12 @@ def test_the_law_is_linear_and_within_the_actions():
     wanted = wanted / env.task.actions[0].scale
     assert law(observation).shape == (4, 5, 6)
     assert_allclose(law(observation)[2, 3], wanted, rtol=1e-12, atol=1e-15)
-    assert np.abs(law(1e3 * observation)).max() == 1.0
+    assert max_abs(law(1e3 * observation)) == 1.0
     for wrong in ({"base": np.nan}, {"delay": "long"}, {"velocity": [1.0, 2.0]}):
-        with pytest.raises(InputError, match=next(iter(wrong))):
+        with refused(next(iter(wrong))):
             IsolationLaw(env.task, **wrong)
     for task in (VibrationIsolationEnv(action="forces").task, PoseTrackingEnv().task, None):
-        with pytest.raises(InputError, match="task"):
+        with refused("task"):
             IsolationLaw(task)
     env.close()
 
@@ -320,19 +320,20 @@ def test_ends_have_reasons(options, action, reason):
     env.close()
 
 
-def test_bad_options_are_refused(subtests):
-    for options, field in [
-        ({"action": "pose"}, "action"),
-        ({"acceleration": -1.0}, "acceleration"),
-        ({"lowest_frequency": 30.0}, "lowest_frequency"),
-        ({"colour": "red"}, "colour"),
-        ({"lines": 0}, "lines"),
-        ({"timestep": 3e-3}, "timestep"),
-        ({"weights": {"beauty": 1.0}}, "weights"),
-        ({"accelerometer_noise": np.nan}, "accelerometer_noise"),
-    ]:
-        with subtests.test(f"{options}"), pytest.raises(InputError, match=field):
-            VibrationIsolationEnv(**options)
+def test_bad_options_are_refused():
+    assert_all_refused(
+        lambda options: VibrationIsolationEnv(**options),
+        [
+            ({"action": "pose"}, "action"),
+            ({"acceleration": -1.0}, "acceleration"),
+            ({"lowest_frequency": 30.0}, "lowest_frequency"),
+            ({"colour": "red"}, "colour"),
+            ({"lines": 0}, "lines"),
+            ({"timestep": 3e-3}, "timestep"),
+            ({"weights": {"beauty": 1.0}}, "weights"),
+            ({"accelerometer_noise": np.nan}, "accelerometer_noise"),
+        ],
+    )
 
 
 def test_episodes_may_be_shaken_otherwise():
@@ -343,6 +344,6 @@ def test_episodes_may_be_shaken_otherwise():
         sizes.append(stacked(infos, "base_acceleration"))
     assert_allclose(sizes[1], 2.0 * sizes[0], rtol=1e-9, atol=1e-12)
     for wrong in ({"colour": "red"}, {"acceleration": 0.0}, {"lowest_frequency": np.nan}):
-        with pytest.raises(InputError):
+        with refused():
             env.reset(seed=0, options=wrong)
     env.close()

@@ -40,6 +40,7 @@ assert not inverse_dynamics_batch.signatures
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
 
 
+@pytest.mark.seconds
 def test_nothing_is_compiled_to_show_a_machine(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "twin", "info", "stewart"]

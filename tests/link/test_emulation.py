@@ -6,9 +6,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -39,22 +36,22 @@ CONTROLLERS = ROOT / "examples" / "link"
 class FalseClock:
     """A clock that only sleep and work move on."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 100.0
         self.slept: list[float] = []
 
-    def read(self) -> float:
+    def read(self):
         """Return the time [s]; reading it takes 1 us."""
         self.now += 1e-6
         return self.now
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds):
         """Pass some time."""
         self.slept.append(seconds)
         self.now += seconds
 
 
-def test_the_pace_counts_what_is_late_and_catches_up() -> None:
+def test_the_pace_counts_what_is_late_and_catches_up():
     clock = FalseClock()
     pace = Pace(1e-3, clock.read, clock.sleep)
     begun = clock.now
@@ -74,7 +71,7 @@ def test_the_pace_counts_what_is_late_and_catches_up() -> None:
 
 
 @pytest.mark.slow
-def test_measurements_go_out_before_commands_come_in() -> None:
+def test_measurements_go_out_before_commands_come_in():
     machine = EmulatedMachine(twin.load("stewart"))
     link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
     recording = Recording(machine.platform, machine.period)
@@ -98,7 +95,7 @@ def test_measurements_go_out_before_commands_come_in() -> None:
 
 
 @pytest.mark.slow
-def test_measurements_are_dropped_and_late_where_the_link_is_bad() -> None:
+def test_measurements_are_dropped_and_late_where_the_link_is_bad():
     faults = [
         parse_fault(text) for text in ("drop@0.1:fraction=0.3,for=0.2", "delay@0.5:fraction=1")
     ]
@@ -115,7 +112,7 @@ def test_measurements_are_dropped_and_late_where_the_link_is_bad() -> None:
         each.close()
 
 
-def controlled(start: Callable[[int], list[str]]) -> tuple[str, EmulatedMachine, UdpLink]:
+def controlled(start):
     """Return what a controller prints, and the machine that it moved for 0.3 s step by step."""
     machine = EmulatedMachine(twin.load("stewart", configuration="hardware"))
     link = UdpLink(LOCAL, 6, "command")
@@ -132,7 +129,7 @@ def controlled(start: Callable[[int], list[str]]) -> tuple[str, EmulatedMachine,
     return result.stdout, machine, link
 
 
-def check_sine(printed: str, machine: EmulatedMachine, link: UdpLink) -> None:
+def check_sine(printed, machine, link):
     """Check that all commands came, and that the legs are near the sine at its end."""
     assert "301 commands" in printed
     assert link.counts.received == 301
@@ -143,12 +140,12 @@ def check_sine(printed: str, machine: EmulatedMachine, link: UdpLink) -> None:
     assert float(printed.split("error ")[1].split(" mm")[0]) < 1.0
 
 
-def test_the_controller_in_python_follows_a_sine() -> None:
+def test_the_controller_in_python_follows_a_sine():
     script = str(CONTROLLERS / "controller.py")
     check_sine(*controlled(lambda port: [sys.executable, script, "127.0.0.1", str(port), "0.3"]))
 
 
-def test_the_controller_in_c_follows_a_sine(tmp_path: Path) -> None:
+def test_the_controller_in_c_follows_a_sine(tmp_path):
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("no compiler of C")
@@ -159,12 +156,13 @@ def test_the_controller_in_c_follows_a_sine(tmp_path: Path) -> None:
     check_sine(*controlled(lambda port: [program, str(port), "0.3"]))
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments):
     """Run the command in this process."""
     return CliRunner().invoke(cli.app, ["emulate", *map(str, arguments)])
 
 
-def test_the_command_plays_and_writes_a_log(tmp_path: Path) -> None:
+@pytest.mark.seconds
+def test_the_command_plays_and_writes_a_log(tmp_path):
     hidden = tmp_path / "hidden.toml"
     hidden.write_text('platform.body.mass = 150\nleg.2.drive.backlash = "0.3 mm"\n')
     log = tmp_path / "run.csv"
@@ -184,7 +182,7 @@ def test_the_command_plays_and_writes_a_log(tmp_path: Path) -> None:
     assert len(list(samples(replayed, 1.0))) == 51
 
 
-def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path: Path) -> None:
+def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path):
     """Commands lie a period before their samples, also where a block begins."""
     machine = EmulatedMachine(twin.load("stewart"))
     whole = Recording(machine.platform, machine.period)
@@ -198,7 +196,6 @@ def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path: Path) -> No
             parts.flush()
     machine.close()
     written = parts.finish()
-    assert written is not None
     found, wanted = read_log(written), whole.log()
     assert found.names == wanted.names
     for name in wanted.names:
@@ -206,7 +203,7 @@ def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path: Path) -> No
         np.testing.assert_array_equal(found[name].values, wanted[name].values)
 
 
-def test_wrong_options_are_refused_in_one_line(subtests: pytest.Subtests) -> None:
+def test_wrong_options_are_refused_in_one_line(subtests):
     for options, field in [
         (("--fault", "rust"), "fault"),
         (("--listen", "0.0.0.0:0"), "address"),

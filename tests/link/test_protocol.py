@@ -1,7 +1,5 @@
 """Datagrams: what is encoded is decoded, and any bytes give a sample or a refusal."""
 
-from __future__ import annotations
-
 import struct
 from zlib import crc32
 
@@ -9,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 import twin
 from twin.errors import InputError
@@ -30,7 +29,7 @@ LEGS = 6
 NUMBER = struct.Struct("<d")
 
 
-def filled(legs: int, *names: str) -> dict[str, np.ndarray]:
+def filled(legs, *names):
     """Return values of fields, poses with unit quaternions."""
     random = np.random.default_rng(legs)
     found = {name: random.standard_normal(width_of(name, legs)) for name in names}
@@ -39,7 +38,7 @@ def filled(legs: int, *names: str) -> dict[str, np.ndarray]:
     return found
 
 
-def test_a_sample_survives(subtests: pytest.Subtests) -> None:
+def test_a_sample_survives(subtests):
     for legs in [1, 3, 6, MAX_LEGS]:
         with subtests.test(f"{legs}"):
             sent = Sample(
@@ -53,7 +52,7 @@ def test_a_sample_survives(subtests: pytest.Subtests) -> None:
                 assert not got.values[name].flags.writeable
 
 
-def test_bytes_are_those_of_the_table() -> None:
+def test_bytes_are_those_of_the_table():
     rates = np.arange(1.0, 7.0)
     data = bytes(Encoder(LEGS).encode(Sample("command", 1.5, {"command_rates": rates}, 5, 9)))
     assert data[:4] == b"TWIN"
@@ -66,7 +65,7 @@ def test_bytes_are_those_of_the_table() -> None:
     assert len(data) == 80
 
 
-def test_fields_are_signals_of_a_log() -> None:
+def test_fields_are_signals_of_a_log():
     machine = twin.load("stewart")
     units = signal_units(machine)
     assert set(FIELD_WIDTHS) - set(units) == {"residuals", "alarms"}
@@ -75,17 +74,17 @@ def test_fields_are_signals_of_a_log() -> None:
     assert MAX_DATAGRAM_SIZE <= 1472
 
 
-def test_one_flipped_bit_is_refused() -> None:
+def test_one_flipped_bit_is_refused():
     data = bytes(Encoder(LEGS).encode(Sample("measurement", 1.0, filled(LEGS, "pose", "forces"))))
     for place in range(8 * len(data)):
         spoilt = bytearray(data)
         spoilt[place // 8] ^= 1 << place % 8
-        with pytest.raises(InputError):
+        with refused():
             decode(bytes(spoilt))
 
 
 @st.composite
-def datagrams(draw: st.DrawFn) -> bytes:
+def datagrams(draw):
     """Draw headers with a right checksum, so that what follows it is reached."""
     legs, mask = draw(st.integers(0, 14)), draw(st.integers(0, 2 ** len(FIELD_WIDTHS)))
     count = draw(st.integers(0, 150))
@@ -104,7 +103,7 @@ def datagrams(draw: st.DrawFn) -> bytes:
 
 @given(st.one_of(st.binary(max_size=1600), datagrams()))
 @settings(max_examples=100, deadline=None)
-def test_any_bytes_give_a_sample_or_a_refusal(data: bytes) -> None:
+def test_any_bytes_give_a_sample_or_a_refusal(data):
     try:
         sample = decode(data)
     except InputError as error:
@@ -116,17 +115,16 @@ def test_any_bytes_give_a_sample_or_a_refusal(data: bytes) -> None:
     assert again._replace(values={}, time=0.0) == sample._replace(values={}, time=0.0)
 
 
-def test_what_no_datagram_holds_is_named(subtests: pytest.Subtests) -> None:
+def test_what_no_datagram_holds_is_named(subtests):
     for values, field in [
         ({"coordinates": np.zeros(5)}, "coordinates"),
         ({"rates": np.full(6, np.nan)}, "values"),
         ({"colour": np.zeros(6)}, "values"),
     ]:
         with subtests.test(f"{values}"):
-            with pytest.raises(InputError) as caught:
+            with refused(field=field):
                 Encoder(LEGS).encode(Sample("command", 0.0, values))
-            assert caught.value.field == field
-            with pytest.raises(InputError, match="time"):
+            with refused("time"):
                 Encoder(LEGS).encode(Sample("command", float("nan"), {}))
-            with pytest.raises(InputError, match="legs"):
+            with refused("legs"):
                 Encoder(0)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from twin.analysis.platform import Platform, load
+from twin.analysis.platform import load
 from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.control.controller import sample_reference
@@ -16,7 +14,7 @@ from twin.link.emulated import EmulatedMachine
 from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.link.transport import open_source, samples
-from twin.logs import Log, log_of, write_log
+from twin.logs import log_of, write_log
 from twin.motion.profiles import MultiSineMotion
 from twin.shadow.rehearsal import work
 from twin.shadow.shadow import Shadow
@@ -29,18 +27,18 @@ DELAY = 3e-3
 
 
 @pytest.fixture(scope="module")
-def stewart() -> Platform:
+def stewart():
     """The machine with its drives."""
     return load("stewart", "hardware")
 
 
 @pytest.fixture(scope="module")
-def motion(stewart: Platform) -> MultiSineMotion:
+def motion(stewart):
     """Return a motion with accelerations that show a period's delay."""
     return shaken(stewart, DURATION)
 
 
-def shaken(stewart: Platform, duration: float) -> MultiSineMotion:
+def shaken(stewart, duration):
     """Return sines of all axes over a duration [s]."""
     speeds = {"x": 0.04, "y": 0.04, "z": 0.03, "roll": 0.06, "pitch": 0.06, "yaw": 0.08}
     return MultiSineMotion(
@@ -53,13 +51,13 @@ def shaken(stewart: Platform, duration: float) -> MultiSineMotion:
     )
 
 
-def emulated(machine: Platform, motion: MultiSineMotion, hidden: Platform) -> list[Sample]:
+def emulated(machine, motion, hidden):
     """Return the samples of an emulated machine without noise that follows a motion."""
     reference = sample_reference(machine, motion, PERIOD)
     return list(work(machine, reference, hidden=hidden, noise={}))
 
 
-def recorded(machine: Platform, found: list[Sample]) -> Log:
+def recorded(machine, found):
     """Return the log of samples."""
     recording = Recording(machine, PERIOD)
     for sample in found:
@@ -69,7 +67,7 @@ def recorded(machine: Platform, found: list[Sample]) -> Log:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("start", [PERIOD, 1.7e9])
-def test_replay_gives_the_samples_back(stewart: Platform, tmp_path: Path, start: float) -> None:
+def test_replay_gives_the_samples_back(stewart, tmp_path, start):
     """Each with its own command: at the start of the clock, and years later."""
     rows = np.arange(30.0)[:, None] + np.zeros(6)
     sent = [
@@ -94,7 +92,7 @@ def test_replay_gives_the_samples_back(stewart: Platform, tmp_path: Path, start:
 
 
 @pytest.mark.quick
-def test_a_machine_at_its_reset_has_its_commands(stewart: Platform) -> None:
+def test_a_machine_at_its_reset_has_its_commands(stewart):
     """Before the clock began none were in force."""
     machine = EmulatedMachine(stewart)
     log = recorded(stewart, [machine.measurement, machine.step(), machine.step()])
@@ -107,7 +105,7 @@ def test_a_machine_at_its_reset_has_its_commands(stewart: Platform) -> None:
 
 
 @pytest.mark.slow
-def test_a_delay_is_found_in_the_log(stewart: Platform, motion: MultiSineMotion) -> None:
+def test_a_delay_is_found_in_the_log(stewart, motion):
     """Commands that were stamped a period late would hide as much of the delay."""
     hidden = stewart.with_(parameters={"leg.drive.delay": DELAY})
     log = recorded(stewart, emulated(stewart, motion, hidden))
@@ -115,7 +113,7 @@ def test_a_delay_is_found_in_the_log(stewart: Platform, motion: MultiSineMotion)
     assert abs(identified.values[0] - DELAY) < 1e-5
 
 
-def unexplained(machine: Platform, path: Path) -> float:
+def unexplained(machine, path):
     """Return the force that a shadow of the exact machine does not explain [N], its rms."""
     shadow, found = Shadow(machine, thresholds=INFINITE_THRESHOLDS), []
     for sample in samples(open_source(f"replay:{path}", machine), 1.0):
@@ -124,9 +122,7 @@ def unexplained(machine: Platform, path: Path) -> float:
     return float(np.sqrt(np.mean(np.square(settled))))
 
 
-def test_a_simulated_log_is_replayed_as_well_as_a_recorded_one(
-    stewart: Platform, motion: MultiSineMotion, tmp_path: Path
-) -> None:
+def test_a_simulated_log_is_replayed_as_well_as_a_recorded_one(stewart, motion, tmp_path):
     """The observer explains a period between commands and motion by a force of some 400 N."""
     own = recorded(stewart, emulated(stewart, motion, stewart))
     law = make_controller("cascade", stewart, motion)
@@ -140,7 +136,7 @@ def test_a_simulated_log_is_replayed_as_well_as_a_recorded_one(
 
 
 @pytest.mark.quick
-def test_forces_of_motors_are_named_so_in_logs(stewart: Platform, tmp_path: Path) -> None:
+def test_forces_of_motors_are_named_so_in_logs(stewart, tmp_path):
     """They overcome friction, too; replays give them back as the field of samples."""
     machine = EmulatedMachine(stewart)
     sent = [machine.measurement, machine.step(), machine.step()]
@@ -153,7 +149,7 @@ def test_forces_of_motors_are_named_so_in_logs(stewart: Platform, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_friction_is_found_in_forces_of_motors(stewart: Platform) -> None:
+def test_friction_is_found_in_forces_of_motors(stewart):
     """Forces on the legs have none: taken for these, they would be refused.
 
     The emulated legs take steps of 0.5 ms against their transmissions, which looks like a mass that

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 from tolerance import assert_within
 
 import twin
-from twin.errors import InputError
 from twin.logs import Channel, Log, check_log, leg_coordinates
 from twin.logs.log import POSE_UNITS
 
@@ -63,7 +63,7 @@ def test_faults_of_the_clock_are_found(sound):
     assert "repeats" in clock.message
     [empty] = check_log(Log((legs.kept(slice(0)),)))
     assert str(empty) == "empty: coordinates: has no samples"
-    with pytest.raises(InputError, match="largest_gap"):
+    with refused("largest_gap"):
         check_log(sound, largest_gap=0.0)
 
 

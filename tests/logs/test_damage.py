@@ -6,9 +6,10 @@ from random import Random
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from twin.basics.files import BYTES_VARIABLE, COLUMNS_VARIABLE
-from twin.errors import InputError, TwinError, TwinWarning
+from twin.errors import TwinError, TwinWarning
 from twin.logs import Channel, Log, log_of, read_log, write_log
 
 pytestmark = pytest.mark.quick
@@ -112,13 +113,13 @@ def test_tables_of_others_need_no_checksums(tmp_path):
 
 def test_a_log_takes_no_more_memory_than_it_may(good, monkeypatch):
     monkeypatch.setenv(BYTES_VARIABLE, "3000")
-    with pytest.raises(InputError, match=rf"{good.name}.*{BYTES_VARIABLE}"):
+    with refused(rf"{good.name}.*{BYTES_VARIABLE}"):
         read_log(good)
 
 
 def test_columns_are_counted(good, monkeypatch):
     monkeypatch.setenv(COLUMNS_VARIABLE, "4")
-    with pytest.raises(InputError, match=rf"{good.name}.*{COLUMNS_VARIABLE}"):
+    with refused(rf"{good.name}.*{COLUMNS_VARIABLE}"):
         read_log(good)
 
 
@@ -142,11 +143,11 @@ def test_chunks_are_measured_before_they_are_unpacked(declared, tmp_path, monkey
         record.write(records)
     path = tmp_path / "bomb.mcap"
     path.write_bytes(MCAP0_MAGIC + records.end() + MCAP0_MAGIC)
-    with pytest.raises(InputError, match=r"takes 0\.005 GB"):
+    with refused(r"takes 0\.005 GB"):
         read_log(path)
 
 
-def test_many_channels_take_no_longer_than_their_number(tmp_path):
+def test_many_channels_take_no_longer_than_their_number():
     """Names are compared once each: ten times the channels are not a hundred times the work."""
     channels = tuple(Channel(f"c{k}", [0.0], [1.0], "m") for k in range(3000))
     counted = 0
@@ -187,5 +188,5 @@ def test_bags_are_measured_while_they_are_unpacked(size, tmp_path, monkeypatch):
     if size < 4e6:
         assert read_log(path)["/a.layout.data_offset"].values.tolist() == [[7.0]]
     else:
-        with pytest.raises(InputError, match=rf"a\.bag.*{BYTES_VARIABLE}"):
+        with refused(rf"a\.bag.*{BYTES_VARIABLE}"):
             read_log(path)

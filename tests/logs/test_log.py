@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from closed_loops import heave
 from numpy.testing import assert_array_equal
+from refusals import refused
 from tolerance import assert_within
 
 import twin
 from twin.control.cascade import Cascade
-from twin.errors import InputError
 from twin.logs import Channel, Log, join, log_of, signal_units
 from twin.logs.log import POSE_UNITS
 
@@ -33,9 +33,8 @@ def test_wrong_channels_name_the_field(subtests):
                 "units": "m",
             }
             assert Channel(**right).values.shape == (2, 1)
-            with pytest.raises(InputError) as caught:
+            with refused(field=field):
                 Channel(**right | change)
-            assert caught.value.field == field
 
 
 def test_wrong_logs_name_the_field():
@@ -47,12 +46,11 @@ def test_wrong_logs_name_the_field():
         ((one,), {"a": 3}, "metadata['a']"),
         ((one,), [], "metadata"),
     ):
-        with pytest.raises(InputError) as caught:
+        with refused(field=field):
             Log(channels, metadata)
-        assert caught.value.field == field
-    with pytest.raises(InputError, match="did you mean 'leg'"):
+    with refused("did you mean 'leg'"):
         Log((one,))["legs"]
-    with pytest.raises(InputError, match="changes its units"):
+    with refused("changes its units"):
         join([Log((one,)), Log((Channel("leg", [1.0], [1.0], "mm"),))])
 
 
@@ -86,9 +84,9 @@ def test_poses_between_samples_are_poses():
     assert_within(between[:, 2], [0.5, 0.95], 1e-15)
     assert_within(twin.angles(between)[:, 2], [0.5, 0.95], 1e-4)
     for times in ([1.1], [-0.1], [[0.5]]):
-        with pytest.raises(InputError, match="times"):
+        with refused("times"):
             channel.at(times)
-    with pytest.raises(InputError, match=r"pose\.time\[1\]: 0 s is not later"):
+    with refused(r"pose\.time\[1\]: 0 s is not later"):
         channel.kept([0, 0, 1]).at([0.1])
 
 
@@ -105,5 +103,5 @@ def test_closed_loops_give_all_their_signals(stewart):
     assert_array_equal(log["measured"].values, run.signals["measured"])
     assert_array_equal(log["gyroscope"].values, run.signals["inertial"][:, 3:])
     assert log.metadata["machine"] == "stewart"
-    with pytest.raises(InputError, match="trajectory"):
+    with refused("trajectory"):
         log_of(3)

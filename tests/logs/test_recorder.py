@@ -5,6 +5,7 @@ import errno
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from refusals import refused
 
 from twin.errors import InputError
 from twin.logs import Channel, Log, read_log
@@ -58,7 +59,7 @@ def test_a_part_is_read_up_to_its_last_whole_block(tmp_path):
     spoiled = bytearray(data)
     spoiled[whole - 3] ^= 1
     recorder.part.write_bytes(spoiled)
-    with pytest.raises(InputError, match="damaged"):
+    with refused("damaged"):
         read_log(recorder.part)
 
 
@@ -90,7 +91,7 @@ def test_nothing_is_replaced_unasked(tmp_path, which):
     """Neither a log nor what a killed process has left."""
     path = tmp_path / "run.csv"
     files_of(path)[which].write_text("precious\n")
-    with pytest.raises(InputError, match="--replace"):
+    with refused("--replace"):
         LogRecorder(path, METADATA)
     assert files_of(path)[which].read_text() == "precious\n"
     assert len(list(tmp_path.iterdir())) == 1
@@ -104,7 +105,7 @@ def test_a_part_belongs_to_one_process(tmp_path):
     first = LogRecorder(tmp_path / "run.csv", METADATA)
     first.write(block(0))
     for replace in (False, True):
-        with pytest.raises(InputError, match="another process"):
+        with refused("another process"):
             LogRecorder(tmp_path / "run.csv", METADATA, replace=replace)
     first.finish()
     assert rows_of(first.path) == list(range(10))
@@ -149,7 +150,7 @@ def test_samples_stay_where_the_log_cannot_be_written(tmp_path):
     recorder = LogRecorder(tmp_path / "run.csv", METADATA)
     recorder.write(block(0))
     recorder.path.mkdir()
-    with pytest.raises(InputError, match=r"kept in .*run\.csv\.part"):
+    with refused(r"kept in .*run\.csv\.part"):
         recorder.finish()
     assert rows_of(recorder.part) == list(range(10))
 

@@ -44,7 +44,7 @@ def inclined(kind):
     turn = Rotation.from_euler("XY", [0.06, -0.04])
     if kind != "pillar":
         turn = Rotation.from_euler("xyz", [0.05, -0.04, 0.06])
-    quaternion = turn.as_quat()[[3, 0, 1, 2]]
+    quaternion = turn.as_quat(scalar_first=True)
     position = np.add(machine_of_kind(kind).home.position, [0.01, -0.02, 0.01])
     content["home"] = {
         "source": "Test",

@@ -2,10 +2,10 @@
 
 from math import pi, radians
 
-import numpy as np
 import pytest
 from hobby import SERVO, content
 from shipped import shipped_content
+from tolerance import max_abs
 
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
@@ -55,7 +55,7 @@ def test_a_stepper_on_a_screw_holds_and_moves_a_machine():
     assert drive.positioning().span == pytest.approx(8e-3 / 200.0)
     run = platform.simulate(0.1, controller=Cascade(platform), timestep=1e-4, fidelity="fast")
     assert not run.stopped and not run.saturation
-    assert np.abs(run.lengths - platform.home_coordinates).max() < 8e-3 / 200.0
+    assert max_abs(run.lengths - platform.home_coordinates) < 8e-3 / 200.0
 
 
 def test_refusals_name_the_field(subtests):

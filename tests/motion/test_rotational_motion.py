@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy.spatial.transform import Rotation
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 
-from twin.errors import InputError
 from twin.motion import rotational_motion
 from twin.rotations import CONVENTIONS, quaternion_from_angles
 
@@ -56,8 +56,8 @@ def test_velocity_and_acceleration_match_differences(name):
     assert_within(middle.velocity, turned, 1e-6)
     difference = (after.velocity - before.velocity) / (2.0 * STEP)
     assert_within(middle.acceleration, difference, 1e-6)
-    assert np.abs(middle.velocity).max() > 0.5
-    assert np.abs(middle.acceleration).max() > 0.5
+    assert max_abs(middle.velocity) > 0.5
+    assert max_abs(middle.acceleration) > 0.5
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-3, 0.5, 0.999999, 1.000001, 3.0, 6.0])
@@ -92,7 +92,7 @@ def test_batches_broadcast_and_bad_shapes_are_named():
         (np.zeros(3), [0.0, np.nan, 0.0], np.zeros(3)),
         (np.zeros(3), "abc", np.zeros(3)),
     ):
-        with pytest.raises(InputError):
+        with refused():
             rotational_motion(*arguments)
-    with pytest.raises(InputError, match="known: yaw_pitch_roll"):
+    with refused("known: yaw_pitch_roll"):
         rotational_motion(np.zeros(3), np.zeros(3), np.zeros(3), "euler")

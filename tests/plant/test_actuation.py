@@ -7,6 +7,7 @@ import pytest
 from drive_rig import LEG, THESIS, Bench, constants, state
 from scipy.integrate import quad, solve_ivp
 from scipy.linalg import expm
+from tolerance import assert_within, max_abs
 
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.columns import VELOCITY_MODE
@@ -70,7 +71,7 @@ def test_motor_and_leg_converge_to_two_masses_on_a_spring():
     for step in (7e-4, 3.5e-4, 1.75e-4, 0.875e-4):
         record, _ = shaken(step)
         rate = exact.sol(record.time)[3]
-        errors.append(np.sqrt(np.mean((record.rate - rate) ** 2)) / np.abs(rate).max())
+        errors.append(np.sqrt(np.mean((record.rate - rate) ** 2)) / max_abs(rate))
     assert errors[0] < 1e-3
     np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.05)
 
@@ -82,8 +83,8 @@ def test_longest_stable_step_is_that_of_the_closed_form(subtests):
             wild = 2.0 * damping / LEG
             limit = (-wild + sqrt(wild**2 + 16.0 * 2e7 / LEG)) / (2.0 * 2e7 / LEG)
 
-            assert np.abs(factors(0.99 * limit, damping)).max() < 1.0 + 1e-5
-            assert np.abs(factors(1.01 * limit, damping)).max() > 1.0 + 1e-3
+            assert max_abs(factors(0.99 * limit, damping)) < 1.0 + 1e-5
+            assert max_abs(factors(1.01 * limit, damping)) > 1.0 + 1e-3
 
 
 def factors(step, damping):
@@ -369,7 +370,7 @@ def test_the_integral_stops_at_the_limit_and_comes_back_at_once():
     assert (state(held, "effort")[1:] == 1000.0).all()
     bench.drive[0, column.FRICTION] = bench.drive[0, column.BREAKAWAY] = 0.0
     freed = bench.run(0.3, 0.0, mode=VELOCITY_MODE)
-    assert np.abs(state(freed, "speed")).max() < 2e-3
+    assert max_abs(state(freed, "speed")) < 2e-3
     assert abs(state(freed, "speed")[-1]) < 1e-6
 
 
@@ -394,7 +395,7 @@ def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests):
                 bench = Bench(constants(**FREE, **limits), 5e-4, gain=2e4, rate=0.0)
                 bench.set(position=side * 0.1)
                 out = bench.run(0.5, outwards, mode=mode)
-                assert np.abs(state(out, "position") - side * 0.1).max() < 1e-9
+                assert_within(state(out, "position"), side * 0.1, 1e-9)
                 back = bench.run(0.2, -outwards, mode=mode)
                 assert side * (state(back, "position")[-1] - side * 0.1) < -5e-3
                 if mode == 0:
@@ -431,7 +432,7 @@ def test_end_stops_hold(subtests):
                     record = Bench(drive, step).run(
                         0.2, mass=LEG, rate=side * 0.5, leg=side * 0.0998
                     )
-                    depth = np.abs(record.leg).max() - 0.1
+                    depth = max_abs(record.leg) - 0.1
                     assert 0.0 < depth <= 0.5 * sqrt(LEG / 2e7)
                     assert (side * record.force <= 0.0).all()
                     rebound = -side * record.rate[-1] / 0.5

@@ -1,18 +1,15 @@
 """The command beside other programs: emulated machine and controller by UDP, a server of OPC UA."""
 
-from __future__ import annotations
-
 import socket
-from datetime import UTC, datetime
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 import pytest
+from opcua_server import OpcUaServer
 from started import PATIENCE, free_port, started
 from typer.testing import CliRunner
 
-from twin.analysis.platform import Platform, load
+from twin.analysis.platform import load
 from twin.cli import app
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
@@ -33,26 +30,24 @@ LOST = ALARM_KINDS.index("counts")
 
 
 @pytest.fixture(scope="module")
-def stewart() -> Platform:
+def stewart():
     """The machine with its drives."""
     return load("stewart", "hardware")
 
 
-def next_of(link: UdpLink) -> Sample:
+def next_of(link):
     """Return the next sample."""
     sample = link.receive(PATIENCE)
     assert sample is not None, "nothing came"
     return sample
 
 
-def alarms_in(path: Path) -> list[list[str]]:
+def alarms_in(path):
     """Return the rows of a table of alarms, without the time of the day."""
     return [row.split(",")[:-1] for row in path.read_text().splitlines()[1:]]
 
 
-def test_machine_controller_and_shadow_are_three_processes(
-    stewart: Platform, tmp_path: Path
-) -> None:
+def test_machine_controller_and_shadow_are_three_processes(stewart, tmp_path):
     """Step by step: the next command goes out when machine and shadow have replied.
 
     The shadow knows neither the machine's mass nor its fault. The machine's log shows it the same.
@@ -101,74 +96,25 @@ def test_machine_controller_and_shadow_are_three_processes(
     assert alarms_in(again) == alarms_in(alarms)
 
 
-class Server:
-    """A server of OPC UA with a node for each field of a sample.
-
-    Attributes:
-        port: that it listens on.
-    """
-
-    def __init__(self, fields: dict[str, int]) -> None:
-        """Serve zeros; `fields` are names and widths."""
-        from asyncua import sync, ua
-
-        self._loop = sync.ThreadLoop(PATIENCE)
-        self._loop.daemon = True  # a test that fails does not wait for it
-        self._loop.start()
-        self._server = sync.Server(tloop=self._loop)
-        self.port = free_port(socket.SOCK_STREAM)
-        self._server.set_endpoint(f"opc.tcp://127.0.0.1:{self.port}/")
-        self._server.register_namespace("urn:machine")
-        objects = self._server.nodes.objects
-        self._nodes = {
-            name: objects.add_variable(ua.NodeId(name, 2), name, [0.0] * width).aio_obj
-            for name, width in fields.items()
-        }
-        self._server.start()
-
-    def write(self, sample: Sample) -> None:
-        """Write all fields with the time of the sample."""
-        from asyncua import ua
-
-        stamp = datetime.fromtimestamp(BEGUN + sample.time, UTC).replace(tzinfo=None)
-
-        async def write() -> None:
-            for name, node in self._nodes.items():
-                value = ua.Variant(sample.values[name].tolist(), ua.VariantType.Double)
-                await node.write_value(ua.DataValue(value, SourceTimestamp=stamp))
-
-        self._loop.post(write())
-
-    def close(self) -> None:
-        """End it."""
-        self._server.stop()
-        self._loop.stop()
-
-
-def test_samples_by_opc_ua(stewart: Platform, tmp_path: Path) -> None:
+def test_samples_by_opc_ua(stewart, tmp_path):
     """At 200 Hz from the nodes of a server, which writes the next one after the estimate."""
-    pytest.importorskip("asyncua", reason="asyncua is not installed")
     fault, end = 1.5, 1.7
     limits, alarms = write_thresholds(LIMITS, tmp_path / "limits.toml"), tmp_path / "alarms.csv"
     estimated = UdpLink(LOCAL, 6, "estimate")
     faults = [parse_fault(f"counts@{fault}s:leg=4,counts=60")]
     samples = list(work(stewart, working_motion(stewart, end, 1), faults=faults))[4::5]
-    server = Server({"coordinates": 6, "command_rates": 6})
-    server.write(samples[0])
     options = ["--rate", 200, "--learning", 0.3, "--thresholds", limits, "--alarms", alarms]
     options += ["--telemetry", f"udp://{estimated.address}", "--for", end - 0.0075]
-    try:
-        with started(
-            "shadow", "stewart", "--source", f"opcua://127.0.0.1:{server.port}", *options
-        ) as shadow:
+    with OpcUaServer(dict.fromkeys(("coordinates", "command_rates"), [0.0] * 6)) as server:
+        server.write(samples[0], BEGUN)
+        source = f"opcua://127.0.0.1:{server.port}"
+        with started("shadow", "stewart", "--source", source, *options) as shadow:
             found = [next_of(estimated)]
             for sample in samples[1:]:
-                server.write(sample)
+                server.write(sample, BEGUN)
                 found.append(next_of(estimated))
             assert shadow.wait_end() == 1, shadow.output
-    finally:
-        server.close()
-        estimated.close()
+    estimated.close()
     assert f"samples: {len(samples)}, missed 0, late 0" in shadow.output
     before = [k for k, each in enumerate(samples) if each.time < fault]
     errors = [found[k].values["coordinates"] - samples[k].values["coordinates"] for k in before]
@@ -178,7 +124,7 @@ def test_samples_by_opc_ua(stewart: Platform, tmp_path: Path) -> None:
     assert 0.0 < float(time) - BEGUN - fault < 0.1
 
 
-def test_a_wrong_sender_is_named_while_the_shadow_waits(tmp_path: Path) -> None:
+def test_a_wrong_sender_is_named_while_the_shadow_waits(tmp_path):
     """By its kind of message and its number of legs; what is right is heard beside it."""
     limits = write_thresholds(LIMITS, tmp_path / "limits.toml")
     port = free_port(socket.SOCK_DGRAM)

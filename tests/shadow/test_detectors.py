@@ -1,7 +1,5 @@
 """Causes of known residuals: the right alarm, its size, two-sided thresholds, false alarms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -14,7 +12,6 @@ from twin.shadow.detectors import (
     FALSE_ALARMS,
     FORGETTING_TIME,
     WHITE_INFLATION,
-    Alarm,
     CauseDetector,
     Hypothesis,
     LikelihoodWindow,
@@ -55,7 +52,7 @@ HEALTHY = round(10.0 / BLOCK_TIME)
 Fault = Callable[[Block, FloatArray], FloatArray]
 
 
-def block_at(step: int) -> Block:
+def block_at(step):
     """Return a block of a machine at work, without residuals."""
     time, phases = step * BLOCK_TIME, np.arange(6)
     regressors = np.zeros((6, REGRESSOR_COUNT))
@@ -73,13 +70,12 @@ def block_at(step: int) -> Block:
     return Block(residual, residual, np.full(6, 1e4), WRENCHES, masses, JACOBIAN, True)
 
 
-def columns_of(block: Block) -> FloatArray:
+def columns_of(block):
     """Return F of a block, as the watch over forces makes it."""
-    assert block.force is not None
     return force_columns(block, block.force.regressors, 0.5)
 
 
-def numbers(**causes: float) -> FloatArray:
+def numbers(**causes):
     """Return the numbers of F: friction2=60 for the second leg, motor4, steady1, all, mass, fz."""
     first = {"friction": 0, "motor": 6, "steady": 12}
     named = {"all": 18, "mass": 19, "fx": 23, "fy": 24, "fz": 25}
@@ -89,9 +85,7 @@ def numbers(**causes: float) -> FloatArray:
     return values
 
 
-def raised(
-    seconds: float, *faults: tuple[float, FloatArray], seed: int = 1
-) -> tuple[list[Alarm], ResidualWatch]:
+def raised(seconds, *faults, seed=1):
     """Return the alarms after a healthy time, with numbers of faults from their times on [s]."""
     random = np.random.default_rng(seed)
     model = ShadowModel(STEWART, 1e-3, "velocity")
@@ -106,7 +100,6 @@ def raised(
     for step in range(HEALTHY + round(seconds / BLOCK_TIME)):
         time = (step - HEALTHY) * BLOCK_TIME
         block = block_at(step)
-        assert block.force is not None
         values = NOISE * random.standard_normal(6)
         for begin, added in faults:
             if time >= begin:
@@ -122,7 +115,8 @@ def raised(
     return alarms, watch
 
 
-def test_nothing_is_found_in_noise() -> None:
+@pytest.mark.seconds
+def test_nothing_is_found_in_noise():
     """Noise that is as white as the likelihoods take it for raises nothing in a minute."""
     alarms, watch = raised(60.0)
     assert alarms == []
@@ -140,7 +134,7 @@ CAUSES = {
 
 
 @pytest.mark.parametrize("cause", CAUSES, ids=str)
-def test_each_cause_is_named(cause: tuple[str, int | None]) -> None:
+def test_each_cause_is_named(cause):
     """Less than what is worth a report raises nothing; three times that its own alarm in 2 s."""
     added = CAUSES[cause]
     assert raised(4.0, (0.0, 0.4 * added))[0] == []
@@ -148,7 +142,7 @@ def test_each_cause_is_named(cause: tuple[str, int | None]) -> None:
     assert (first.kind, first.leg) == cause
 
 
-def test_sizes_are_those_of_the_fault() -> None:
+def test_sizes_are_those_of_the_fault():
     """At the alarm the window holds a half of the fault or more, and never more than all of it."""
     for name, size in (("friction2", 150.0), ("mass", -20.0), ("motor4", 0.25)):
         alarm = raised(2.0, (0.0, numbers(**{name: size})))[0][0]
@@ -156,26 +150,27 @@ def test_sizes_are_those_of_the_fault() -> None:
         assert 0.4 < found < 1.15
 
 
-def test_falling_friction_is_no_fault() -> None:
+def test_falling_friction_is_no_fault():
     """Of one leg or of all, as warming makes it; nor is it taken for a payload."""
     for added in (numbers(friction2=-100.0), numbers(all=-100.0)):
         assert raised(5.0, (0.0, added))[0] == []
 
 
-def test_a_load_beyond_the_platforms_mass_is_a_force() -> None:
+def test_a_load_beyond_the_platforms_mass_is_a_force():
     """Nobody puts a second platform on a platform that moves."""
     [alarm] = raised(3.0, (0.0, numbers(mass=150.0)))[0]
     assert alarm.kind == "overload"
 
 
-def test_a_second_fault_is_found_beside_the_first() -> None:
+def test_a_second_fault_is_found_beside_the_first():
     """What the first one explains is taken away from what the second one has to explain."""
     alarms, watch = raised(9.0, (0.0, numbers(mass=20.0)), (5.0, numbers(friction5=150.0)))
     assert [(alarm.kind, alarm.leg) for alarm in alarms] == [("payload", None), ("friction", 5)]
     assert set(watch.detector.active) == {("payload", None), ("friction", 5)}
 
 
-def test_statistics_are_chi_squared() -> None:
+@pytest.mark.seconds
+def test_statistics_are_chi_squared():
     """In white noise: as many on average as numbers, and as rarely large as the quantile says."""
     from scipy.stats import chi2
 
@@ -196,7 +191,7 @@ def test_statistics_are_chi_squared() -> None:
     assert (detector.thresholds >= chi2.isf(FALSE_ALARMS / decisions, [1, 3])).all()
 
 
-def law_of(residual: Callable[[FloatArray], FloatArray], steps: range) -> HealthyLaw:
+def law_of(residual, steps):
     """Return the law of blocks whose residuals follow from their regressors."""
     rows = [block_at(step).force for step in steps]
     return HealthyLaw(
@@ -204,7 +199,7 @@ def law_of(residual: Callable[[FloatArray], FloatArray], steps: range) -> Health
     )
 
 
-def test_the_law_takes_up_what_the_file_gets_wrong() -> None:
+def test_the_law_takes_up_what_the_file_gets_wrong():
     """A constant, friction and a motor's constant, each with its coefficient."""
     law = law_of(lambda x: 5.0 * x[:, 0] + 40.0 * x[:, FRICTION] + 0.1 * x[:, EFFORT], range(1000))
     assert law.coefficients[:, FRICTION] == pytest.approx(40.0, rel=0.05)
@@ -213,9 +208,7 @@ def test_the_law_takes_up_what_the_file_gets_wrong() -> None:
 
 
 @pytest.mark.parametrize(("legs", "named"), [((2,), [3]), (range(6), [None])])
-def test_slow_friction_is_followed_and_reported_at_its_size(
-    legs: tuple[int, ...], named: list[int | None]
-) -> None:
+def test_slow_friction_is_followed_and_reported_at_its_size(legs, named):
     """A rise by 300 N in three minutes is reported at the size that is worth it, not before."""
     law = law_of(lambda x: 0.0 * x[:, 0], range(1000))
     wear = LevelWatch("friction", [*range(1, 7), None], np.full(7, 75.0), "N")
@@ -223,7 +216,6 @@ def test_slow_friction_is_followed_and_reported_at_its_size(
     for step in range(round(90.0 / BLOCK_TIME)):
         rise[list(legs)] = 300.0 * step * BLOCK_TIME / 180.0
         block = block_at(step).force
-        assert block is not None
         friction = block.regressors[:, FRICTION]
         residual = block._replace(values=rise * friction)
         law.follow_friction(law.unexplained(residual), friction)

@@ -1,14 +1,11 @@
 """Samples that no machine can send: left out and counted, and the shadow goes on."""
 
-from __future__ import annotations
-
 from math import inf, nan
 
 import numpy as np
 import pytest
 
-from twin.analysis.platform import Platform, load
-from twin.basics.arrays import FloatArray
+from twin.analysis.platform import load
 from twin.link.protocol import Sample
 from twin.shadow.shadow import Shadow
 from twin.shadow.thresholds import INFINITE_THRESHOLDS
@@ -19,24 +16,24 @@ MACHINES = ("stewart", "srspm", "compliant_stewart", "rss", "driving_simulator")
 
 
 @pytest.fixture(scope="module", params=MACHINES)
-def shadow(request: pytest.FixtureRequest) -> Shadow:
+def shadow(request):
     """A shadow of each kind of machine."""
     return Shadow(load(request.param, "hardware"), thresholds=INFINITE_THRESHOLDS)
 
 
 @pytest.fixture(scope="module")
-def stewart() -> Shadow:
+def stewart():
     """A shadow of one machine."""
     return Shadow(load("stewart", "hardware"), thresholds=INFINITE_THRESHOLDS)
 
 
-def at_rest(machine: Platform, time: float, **values: FloatArray) -> Sample:
+def at_rest(machine, time, **values):
     """Return a sample of the machine at home, with other values."""
     home = machine.home_coordinates
     return Sample("measurement", time, {"coordinates": home, "setpoint": home} | values)
 
 
-def fed(shadow: Shadow, samples: list[Sample]) -> None:
+def fed(shadow, samples):
     """Give samples to a shadow, whose state stays finite."""
     for sample in samples:
         state = shadow.update(sample)
@@ -54,7 +51,7 @@ FAR = {
 
 
 @pytest.mark.slow
-def test_readings_of_no_pose_end_nothing(subtests: pytest.Subtests, shadow: Shadow) -> None:
+def test_readings_of_no_pose_end_nothing(subtests, shadow):
     """Such as those of an incremental encoder after power-up; the next good one starts it."""
     for when in ["first", "while it settles", "later", "after a gap"]:
         for kind in FAR:
@@ -75,7 +72,7 @@ def test_readings_of_no_pose_end_nothing(subtests: pytest.Subtests, shadow: Shad
                 assert shadow.phase != "waiting"
 
 
-def test_times_of_no_clock_are_left_out(subtests: pytest.Subtests, stewart: Shadow) -> None:
+def test_times_of_no_clock_are_left_out(subtests, stewart):
     for time in [-0.5, 2.5e11, nan, inf]:
         with subtests.test(f"{time}"):
             stewart.reset()
@@ -86,9 +83,7 @@ def test_times_of_no_clock_are_left_out(subtests: pytest.Subtests, stewart: Shad
             assert sum(stewart.check.refused.values()) == 1
 
 
-def test_fields_that_no_sensor_gives_are_left_out(
-    subtests: pytest.Subtests, stewart: Shadow
-) -> None:
+def test_fields_that_no_sensor_gives_are_left_out(subtests, stewart):
     """The rest of the sample is used, and no wrong field is kept for a log."""
     for field, value in [
         ("forces", np.full(6, 1e200)),

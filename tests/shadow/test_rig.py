@@ -1,17 +1,12 @@
 """The shadow beside machines that share no drive, friction, sensor or integrator with it."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from twin.analysis.platform import Platform, load
+from twin.analysis.platform import load
 from twin.link.protocol import Sample
 from twin.link.transport.source import Replay
-from twin.logs import Log, LogMapping, write_log
+from twin.logs import LogMapping, write_log
 from twin.shadow.rehearsal import working_sines
 from twin.shadow.shadow import Shadow
 from twin.validation.rig import Conditions, Fault, record
@@ -27,19 +22,19 @@ FORCE_NOISE = 5.0
 
 
 @pytest.fixture(scope="module")
-def stewart() -> Platform:
+def stewart():
     """The machine with its drives."""
     return load("stewart", "hardware")
 
 
-def log_of(machine: Platform, mode: str, seconds: float = END, **conditions: object) -> Log:
+def log_of(machine, mode, seconds=END, **conditions):
     """Return the log of a machine of the rig at work."""
     motion = working_sines(machine, seconds, 3)
-    known = Conditions(force_noise=FORCE_NOISE, **conditions)  # type: ignore[arg-type]
-    return record(machine, motion, known, mode=mode, forces="motor")  # type: ignore[arg-type]
+    known = Conditions(force_noise=FORCE_NOISE, **conditions)
+    return record(machine, motion, known, mode=mode, forces="motor")
 
 
-def samples(log: Log, machine: Platform, folder: Path, delay: float = 0.0) -> Iterator[Sample]:
+def samples(log, machine, folder, delay=0.0):
     """Yield the samples of a log whose pose is stamped too late by a `delay` [s]."""
     names = ["measured", "motor_forces", "pose", "command_forces", "command_rates"]
     signals = {name: {"channels": [name]} for name in names if name in log}
@@ -49,13 +44,10 @@ def samples(log: Log, machine: Platform, folder: Path, delay: float = 0.0) -> It
     source = Replay(write_log(log, folder / "run.csv"), machine, mapping)
     while not source.ended:
         sample = source.receive()
-        assert sample is not None
         yield sample
 
 
-def watched(
-    log: Log, machine: Platform, folder: Path, *left_out: str, delay: float = DELAY
-) -> Shadow:
+def watched(log, machine, folder, *left_out, delay=DELAY):
     """Return a shadow after all samples of a log, without some of their fields."""
     shadow = Shadow(machine, learning=LEARNING)
     for sample in samples(log, machine, folder, delay if "pose" in log else 0.0):
@@ -77,13 +69,13 @@ def watched(
     ids=["weak motor", "lost mass", "slip", "frozen encoder"],
 )
 def test_faults_are_found_with_their_cause(
-    stewart: Platform,
-    tmp_path: Path,
-    mode: str,
-    fault: Fault,
-    cause: tuple[str, int | None],
-    size: float | None,
-) -> None:
+    stewart,
+    tmp_path,
+    mode,
+    fault,
+    cause,
+    size,
+):
     """Within 2 s, beside a tracker of 60 Hz, with forces from the motors' currents and without."""
     log = log_of(stewart, mode, faults=(fault,), tracker_rate=60.0, tracker_delay=DELAY)
     for left_out in ((), ("forces",)):
@@ -107,18 +99,14 @@ def test_faults_are_found_with_their_cause(
     ],
     ids=["noise", "tracker", "warming", "clock"],
 )
-def test_healthy_machines_raise_nothing(
-    stewart: Platform, tmp_path: Path, mode: str, conditions: dict[str, object]
-) -> None:
+def test_healthy_machines_raise_nothing(stewart, tmp_path, mode, conditions):
     """Noise, a slow tracker, friction that falls in all legs, stamps that jitter, and gaps."""
     shadow = watched(log_of(stewart, mode, 14.0, **conditions), stewart, tmp_path)
     assert (shadow.alarms, shadow.late, shadow.phase) == ([], 0, "watching")
 
 
 @pytest.mark.slow
-def test_friction_that_doubles_slowly_is_found_before_it_is_half_as_much_again(
-    stewart: Platform, tmp_path: Path
-) -> None:
+def test_friction_that_doubles_slowly_is_found_before_it_is_half_as_much_again(stewart, tmp_path):
     """Found from the state that follows friction slowly, with its leg."""
     fault = Fault("friction", BEGIN, 2.0, 2, rise=60.0)
     shadow = watched(log_of(stewart, "force", 38.0, faults=(fault,)), stewart, tmp_path)
@@ -127,7 +115,7 @@ def test_friction_that_doubles_slowly_is_found_before_it_is_half_as_much_again(
     assert BEGIN + 10.0 < first.time < BEGIN + 30.0
 
 
-def test_commands_and_poses_that_begin_late(stewart: Platform, tmp_path: Path) -> None:
+def test_commands_and_poses_that_begin_late(stewart, tmp_path):
     """The mode is found when the first command comes, and poses are compared from then on."""
     fault = Fault("slip", BEGIN, 2e-4, 3)
     log = log_of(stewart, "force", faults=(fault,), tracker_rate=60.0, tracker_delay=DELAY)
@@ -139,7 +127,7 @@ def test_commands_and_poses_that_begin_late(stewart: Platform, tmp_path: Path) -
     assert shadow.check.refused["samples before the first command"] == 301
 
 
-def test_a_mapping_declares_the_mode(stewart: Platform) -> None:
+def test_a_mapping_declares_the_mode(stewart):
     mapping = LogMapping.of({"mode": "force", "signals": {"pose": {"channels": "p", "delay": 0.1}}})
     shadow = Shadow(stewart, mode=mapping.mode, delays=mapping.delays)
     assert shadow.mode == "force"

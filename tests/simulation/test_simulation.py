@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
 from tolerance import assert_within
 
 import twin
 from twin.engines import make_engine
-from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
+from twin.errors import ClosedEngineError, SimulationStoppedError
 from twin.model.integrate import ForceTable, integrate
 from twin.simulation.simulate import Trajectory
 
@@ -109,7 +110,7 @@ def test_function_may_reuse_its_array(stewart):
 
 def test_functions_with_other_arguments_are_refused(subtests, stewart):
     for forces in [lambda time: [0.0] * 6, lambda: [0.0] * 6, lambda a, b, c: a]:
-        with subtests.test(f"{forces}"), pytest.raises(InputError, match=r"forces\(time, state\)"):
+        with subtests.test(f"{forces}"), refused(r"forces\(time, state\)"):
             stewart.simulate(0.01, forces=forces)
 
 
@@ -138,7 +139,7 @@ def test_given_engine_stays_open_and_keeps_its_step(stewart):
 
 
 def test_engine_of_another_machine_is_refused(stewart, srspm):
-    with pytest.raises(InputError, match="engine"):
+    with refused("engine"):
         srspm.simulate(0.01, engine=make_engine("analytic", stewart))
 
 
@@ -188,10 +189,8 @@ def test_bad_arguments_name_their_field(subtests, stewart):
         ("colour", {"colour": "red"}),
         ("largest_gap", {"largest_gap": "wide"}),
     ]:
-        with subtests.test(f"{field}"):
-            with pytest.raises(InputError) as caught:
-                twin.simulate(stewart, **{"duration": 0.01, **arguments})
-            assert caught.value.field == field
+        with subtests.test(f"{field}"), refused(field=field):
+            twin.simulate(stewart, **{"duration": 0.01, **arguments})
 
 
 def test_leg_driven_onto_its_first_axis_stops(srspm, own_folder):
@@ -205,7 +204,7 @@ def test_leg_driven_onto_its_first_axis_stops(srspm, own_folder):
 def test_failed_reset_leaves_no_state(stewart):
     engine = make_engine("analytic", stewart)
     for arguments in ({"pose": np.zeros(7)}, {"twist": [np.nan] * 6}):
-        with pytest.raises(InputError):
+        with refused():
             engine.reset(**arguments)
         with pytest.raises(ClosedEngineError):
             _ = engine.state

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tolerance import max_abs
 
 from twin.basics.arrays import FloatArray
 from twin.papers.compliant_legs.equations import solve_free
@@ -89,7 +90,7 @@ def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD
     share = passive.jacobian.T - passive.platform_by_deflection / machine.stiffness
     forces = least_squares(share, -passive.platform)
     deflection, at = _held(machine, place, forces, given)
-    assert np.abs(at.platform).max() < 1e-9 * (1.0 + np.abs(passive.platform).max())
+    assert max_abs(at.platform) < 1e-9 * (1.0 + max_abs(passive.platform))
     extension = locked_deflection(machine, place, deflection)
     return Equilibrium(place, deflection, extension, forces, -at.joints, given)
 

@@ -10,6 +10,12 @@ from typer.testing import CliRunner
 from twin.cli import app
 
 
-def console(*arguments: object, **options: Any) -> Result:
-    """Run `twin ARGUMENTS` and return what it says and how it ends; options are the runner's."""
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
+def console(*arguments: object, code: int | None = 0, **options: Any) -> Result:
+    """Run `twin ARGUMENTS` and return what it says and how it ends.
+
+    It must end with the exit code `code`, where that is not None; options are the runner's.
+    """
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
+    told = f"{arguments}: {result.output}\n{result.exception!r}"
+    assert code is None or result.exit_code == code, told
+    return result

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scales import scale_of
 from scipy.spatial.transform import Rotation
+from turns import turn_of
 
 from twin.analysis.platform import Platform
 
@@ -23,8 +24,8 @@ def moved(platform: Platform, pose: Array, twist: Array, acceleration: Array, ti
     at t = 0. On pillars height, roll and pitch follow it, and the rest follows from them.
     """
     path = twist * time + 0.5 * acceleration * time**2
-    turned = Rotation.from_rotvec(path[:, 3:]) * Rotation.from_quat(pose[:, [4, 5, 6, 3]])
-    wanted = np.hstack([pose[:, :3] + path[:, :3], turned.as_quat()[:, [3, 0, 1, 2]]])
+    turned = Rotation.from_rotvec(path[:, 3:]) * turn_of(pose)
+    wanted = np.hstack([pose[:, :3] + path[:, :3], turned.as_quat(scalar_first=True)])
     return platform.constrain(wanted).pose
 
 
@@ -34,9 +35,9 @@ def poses_about_home(
     """Return random poses up to `distance` [m] and `angle` [rad] away from home on each axis."""
     random = np.random.default_rng(seed)
     place = platform.home[:3] + random.uniform(-distance, distance, (count, 3))
-    home = Rotation.from_quat(platform.home[[4, 5, 6, 3]])
+    home = turn_of(platform.home)
     turn = Rotation.from_rotvec(random.uniform(-angle, angle, (count, 3))) * home
-    return platform.constrain(np.hstack([place, turn.as_quat()[:, [3, 0, 1, 2]]])).pose
+    return platform.constrain(np.hstack([place, turn.as_quat(scalar_first=True)])).pose
 
 
 def poses_near(platform: Platform, count: int, seed: int, share: float = 0.06) -> Array:

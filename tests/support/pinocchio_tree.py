@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio
 from numpy.typing import NDArray
+from tolerance import max_abs
 
 Array = NDArray[np.float64]
 FRAME = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
@@ -279,9 +280,9 @@ class Tree:
             miss = goals - np.array([self.data.oMf[tip].translation for tip in self.tips])
             for i in range(6):
                 q[7 + 3 * i : 10 + 3 * i] += np.linalg.solve(self.tip_jacobian(i), miss[i])
-            if np.abs(miss).max() < 1e-15:
+            if max_abs(miss) < 1e-15:
                 break
-        assert np.abs(miss).max() < 1e-14, "the tree does not close"
+        assert max_abs(miss) < 1e-14, "the tree does not close"
 
     def motion(self, q: Array, twist: Array) -> tuple[Array, Array, Array]:
         """Return T, v and c: velocities v = T twist, accelerations T a + c."""

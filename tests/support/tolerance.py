@@ -1,9 +1,10 @@
-"""Agreement of arrays to an absolute tolerance."""
+"""Agreement of arrays to an absolute tolerance, and their largest entry."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.testing import assert_allclose
 
 
@@ -13,3 +14,8 @@ def assert_within(found: Any, expected: Any, tolerance: Any, **options: Any) -> 
     `options` are those of `numpy.testing.assert_allclose`.
     """
     assert_allclose(found, expected, rtol=0.0, atol=tolerance, **options)
+
+
+def max_abs(values: Any) -> float:
+    """Return the largest absolute value; NaN where one is none."""
+    return float(np.abs(values).max())

@@ -117,7 +117,7 @@ def _pillar(content: dict[str, Any]) -> None:
     feet = tops - ((tops[:, 2] - floor) / normal[2])[:, None] * normal
     content["platform"]["joints"] = {"source": "Test", "coordinates": corners.tolist()}
     content["base"]["joints"] = {"source": "Test", "coordinates": feet.tolist()}
-    quaternion = turn.as_quat()[[3, 0, 1, 2]]
+    quaternion = turn.as_quat(scalar_first=True)
     content["home"] |= {"position": home.tolist(), "orientation": quaternion.tolist()}
     content["platform"]["body"] |= BODY | {"inertia": [[30, 2, -3], [2, 40, 1.5], [-3, 1.5, 60]]}
     content["leg"]["actuator"] |= {"minimum": 0.3, "maximum": 0.6}

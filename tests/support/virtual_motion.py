@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from clouds import Array, Cloud, cloud
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
+from turns import turn_of
 
 from twin.machine.machine import MachineParameters
 
@@ -49,7 +49,7 @@ def turned(vector: Array) -> Array:
 
 def free_motion(pose: Any, springs: Any, rate: Any, acceleration: Any) -> Motion:
     """Return the motion through `pose` (7,) and `springs` (n,), of six dof and the springs."""
-    start = Rotation.from_quat(np.asarray(pose)[[4, 5, 6, 3]]).as_matrix()
+    start = turn_of(pose).as_matrix()
 
     def place(time: Array) -> Place:
         path = time[:, None] * rate + 0.5 * time[:, None] ** 2 * acceleration
@@ -90,7 +90,7 @@ def height_roll_pitch(pose: Any, twist: Any, acceleration: Any) -> NDArray[np.fl
 
     The angular velocity is roll' x + pitch' y', with y' the platform's y axis.
     """
-    turn = Rotation.from_quat(np.asarray(pose)[[4, 5, 6, 3]])
+    turn = turn_of(pose)
     roll, pitch, yaw = turn.as_euler("XYZ")
     assert abs(yaw) < 1e-9
     side = turn.apply([0.0, 1.0, 0.0])

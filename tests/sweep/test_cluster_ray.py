@@ -9,9 +9,9 @@ from pathlib import Path
 import own_measures
 import pytest
 from process_family import alive
+from refusals import refused
 from small_sweeps import small
 
-from twin.errors import InputError
 from twin.sweep import run_sweep, workers
 
 MASSES = [1.0, 160.0, 2.0, 300.0, 3.0, 4.0]
@@ -120,5 +120,5 @@ def test_no_cluster_at_an_address(tmp_path, monkeypatch):
     # No cluster is at hand.
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", init)
-    with pytest.raises(InputError, match="nobody at there:1"):
+    with refused("nobody at there:1"):
         run_sweep(small(), tmp_path / "out", backend="ray", address="there:1")

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
 
-from twin.errors import InputError
 from twin.training import Policy
 from twin.training.environments import make_environments
 from twin.training.policy import PolicyNetwork, PolicyOrigin, Residual
@@ -66,13 +66,13 @@ def test_files_keep_the_law(tmp_path):
 
 def test_wrong_laws_are_refused():
     gains = RANDOM.normal(size=(2, 4))
-    with pytest.raises(InputError, match="together"):
+    with refused("together"):
         replace(policy(0.0, gains), gains=None)
-    with pytest.raises(InputError, match="fit"):
+    with refused("fit"):
         replace(policy(0.0, gains), gains=gains[:1])
-    with pytest.raises(InputError, match="share"):
+    with refused("share"):
         Residual(gains, 1.5)
     env = make_environments("twin/MotionCueing-v0", 1, {})
-    with pytest.raises(InputError, match="none, tilt_law"):
+    with refused("none, tilt_law"):
         linear_gains("adaptive", env)
     env.close()

@@ -4,8 +4,8 @@ import gymnasium
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
 
-from twin.errors import InputError
 from twin.training.environments import Metric, VectorAdapter, make_environments
 from twin.training.policy import Residual
 
@@ -86,7 +86,7 @@ def test_episodes_are_those_of_stable_baselines():
 
 
 def test_other_modes_are_refused():
-    with pytest.raises(InputError, match="SAME_STEP"):
+    with refused("SAME_STEP"):
         VectorAdapter(Points(2, AutoresetMode.NEXT_STEP))
 
 

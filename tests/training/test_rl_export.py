@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from tolerance import assert_within
 
-from twin.errors import InputError
 from twin.training import Policy, export_policy
 from twin.training.policy import PolicyOrigin
 
@@ -67,8 +67,8 @@ def test_models_without_normalisation():
 
 def test_other_models_are_refused():
     model, _ = random_model("PPO", [8], "Sigmoid")
-    with pytest.raises(InputError, match="tanh or relu"):
+    with refused("tanh or relu"):
         export_policy(model, ORIGIN)
     model.action_space = Box(-2.0, 2.0, (1,))
-    with pytest.raises(InputError, match="-1 to 1"):
+    with refused("-1 to 1"):
         export_policy(model, ORIGIN)

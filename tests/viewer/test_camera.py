@@ -16,12 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as some
 from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_within_limits
+from refusals import refused
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
 import twin
 from twin.engines.mujoco import MujocoEngine
-from twin.errors import InputError, StateError
+from twin.errors import StateError
 from twin.machine.mechanism import BASE_NAME
 from twin.model.ball import Ball, ball_for
 from twin.page.scene.scene_view import DARK_LINE_COLOURS, DARK_PLANE_COLOUR, DARK_SKY_COLOURS
@@ -223,10 +224,8 @@ def test_wrong_options_are_named(subtests, stewart):
         ("quality", {"quality": "best"}),
         ("dark", {"dark": "black"}),
     ]:
-        with subtests.test(f"{field}"):
-            with pytest.raises(InputError) as caught:
-                Camera(stewart, **options)
-            assert caught.value.field == field
+        with subtests.test(f"{field}"), refused(field=field):
+            Camera(stewart, **options)
 
 
 def test_wrong_states_are_named(stewart):
@@ -239,9 +238,8 @@ def test_wrong_states_are_named(stewart):
         ("ball", {"ball": stewart.home}),
         ("base_displacement", {"base_displacement": [1.0, 2.0]}),
     ):
-        with pytest.raises(InputError) as caught:
+        with refused(field=field):
             scene_model.place(**({"pose": stewart.home} | options))
-        assert caught.value.field == field
 
 
 def test_balls_are_drawn_as_large_as_they_are(stewart):

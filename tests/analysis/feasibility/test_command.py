@@ -12,7 +12,7 @@ pytestmark = pytest.mark.quick
 
 def run(*arguments, command="feasible"):
     """Run a command in this process."""
-    return console(command, *arguments)
+    return console(command, *arguments, code=None)
 
 
 def test_verdict_of_a_weak_machine(tmp_path):

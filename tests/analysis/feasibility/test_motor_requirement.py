@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.feasibility.actuators import (
@@ -14,7 +15,6 @@ from twin.analysis.feasibility.feasibility import feasibility
 from twin.analysis.payload.body import Payload
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import holding_forces, springs_of
-from twin.errors import InputError
 from twin.machine import MachineParameters
 from twin.model.integrate import static_deflection
 from twin.model.machine_base import ZERO_VECTOR
@@ -42,7 +42,7 @@ def test_legs_have_the_peaks_of_their_profiles(stewart):
         for name, values in (("force", found.forces), ("speed", found.rates)):
             value, row = getattr(leg, f"peak_{name}"), getattr(leg, f"peak_{name}_row")
             assert value == values[row, i]
-            assert abs(value) == pytest.approx(np.abs(values[:, i]).max())
+            assert abs(value) == pytest.approx(max_abs(values[:, i]))
         assert leg.rms_force == found.rms_forces[i]
         returned = np.trapezoid(np.minimum(found.power[:, i], 0.0), found.time)
         work = np.trapezoid(found.power[:, i], found.time)
@@ -90,7 +90,7 @@ def test_profiles_are_those_of_the_machine(name):
     motion = task(machine)
     found = motor_requirement(machine, motion, samples=2001)
     slopes = np.gradient(found.coordinates, found.time, axis=0)[1:-1]
-    close = 1e-4 * np.abs(slopes).max()
+    close = 1e-4 * max_abs(slopes)
     assert_within(found.rates[1:-1], slopes, close)
     if machine.dof == 6:
         held = holding_forces(machine, motion(0.0).pose)
@@ -100,7 +100,7 @@ def test_profiles_are_those_of_the_machine(name):
         (found.peak_speed, found.rates),
         (found.peak_power, found.power),
     ):
-        assert abs(peak.value) == pytest.approx(np.abs(values).max(), rel=1e-8)
+        assert abs(peak.value) == pytest.approx(max_abs(values), rel=1e-8)
         assert peak.value == values[np.searchsorted(found.time, peak.time), peak.leg - 1]
     assert found.lowest_force == found.forces.min()
 
@@ -128,8 +128,8 @@ def test_forces_are_linear_in_the_payload(name):
     payloads = [None, *(Payload(mass, [0.02, 0.01, 0.05]) for mass in (5.0, 20.0))]
     none, light, heavy = payload_sweep(machine, task(machine), payloads, samples=101)
     gain = light.forces - none.forces
-    assert np.abs(gain).max() > 1.0
-    size = np.abs(none.forces).max() + np.abs(heavy.forces).max()
+    assert max_abs(gain) > 1.0
+    size = max_abs(none.forces) + max_abs(heavy.forces)
     assert_within(heavy.forces - none.forces, 4.0 * gain, 1e-10 * size)
     assert_array_equal(heavy.rates, none.rates)
 
@@ -152,18 +152,18 @@ def test_springs_inside_the_legs_follow_without_oscillating():
 def test_pillars_take_their_own_angles_only():
     machine = twin.load("driving_simulator")
     motion = StepMotion(machine.home, displacement={"yaw": 0.1}, rise=0.5, duration=0.5)
-    with pytest.raises(InputError, match="roll_pitch"):
+    with refused("roll_pitch"):
         motor_requirement(machine, motion)
 
 
 def test_bad_arguments(stewart):
-    with pytest.raises(InputError, match="motion"):
+    with refused("motion"):
         motor_requirement(stewart, "up")
     for samples in (1, 2.0, True):
-        with pytest.raises(InputError, match="samples"):
+        with refused("samples"):
             motor_requirement(stewart, task(stewart), samples=samples)
     for payloads in ([], None, [5.0]):
-        with pytest.raises(InputError, match="payload"):
+        with refused("payload"):
             payload_sweep(stewart, task(stewart), payloads)
 
 

@@ -17,7 +17,7 @@ from twin.cli.tables.analysis import _figure_cells, response_results
 
 def run(*arguments):
     """Return exit code and output of the console command."""
-    result = console(*arguments)
+    result = console(*arguments, code=None)
     return result.exit_code, result.output
 
 

@@ -48,7 +48,6 @@ def test_everything_it_writes(files):
     result = console(
         *("imu", "stewart", log, "--motion", motion, "--configuration", "hardware"), *options
     )
-    assert result.exit_code == 0, result.output
     assert "wy: rms reference" in result.output
     content = json.loads(Path(numbers).read_text())
     wy = content["channels"]["wy"]
@@ -64,7 +63,6 @@ def test_layout_of_the_thesis(files):
     arguments = ["imu", "stewart", str(files / "imuData.txt"), "--motion", motion]
     units = ["--layout", "thesis", "--force-unit", "m/s2", "--rate-unit", "rad/s"]
     result = console(*arguments, *units)
-    assert result.exit_code == 0, result.output
     assert "wy: rms reference" in result.output
 
 
@@ -77,8 +75,7 @@ def test_wrong_options_are_named(subtests, files):
     ]:
         with subtests.test(f"{option}"):
             log, motion = str(files / "log.csv"), str(files / "motion.csv")
-            result = console("imu", "stewart", log, "--motion", motion, option, value)
-            assert result.exit_code == 2, result.output
+            result = console("imu", "stewart", log, "--motion", motion, option, value, code=2)
             assert result.stderr.startswith(f"twin: {field}")
 
 

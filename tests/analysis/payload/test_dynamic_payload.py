@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 from console import console
-from tolerance import assert_within
+from refusals import assert_all_refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.payload.body import scaled_payload
 from twin.analysis.payload.dynamic import dynamic_payload, phase_bounds
 from twin.analysis.payload.static import THESIS_CRITERION, Criterion, VibrationTest
 from twin.basics.arrays import quaternion_product
-from twin.errors import InputError
 
 MIDDLE = [9.0 / 23.0, 14.0 / 23.0]
 """Shares of a small grid: 64 positions."""
@@ -72,7 +72,7 @@ def test_backwards_motion_is_the_inverse_rotation_in_time():
     forwards = THESIS_CRITERION.samples(2.0, 1440)
     backwards = THESIS_CRITERION.backwards().samples(2.0, 1440)
     product = quaternion_product(forwards.pose[:, 3:], backwards.pose[:, 3:])
-    assert np.abs(np.abs(product) - [1.0, 0.0, 0.0, 0.0]).max() < 1e-14
+    assert max_abs(np.abs(product) - [1.0, 0.0, 0.0, 0.0]) < 1e-14
     assert np.array_equal(forwards.twist[:, :3], backwards.twist[:, :3])
     step = 0.5 / 1440.0
     slope = np.gradient(backwards.twist, step, axis=0)[2:-2]
@@ -101,12 +101,12 @@ def test_axes_in_phase(stewart, shaken):
     row = np.abs(shaken.extensions - shaken.exact_position).max(axis=1).argmin()
     loaded = scaled_payload(stewart, shaken.exact_limit_kg)
     forces = forces_along(loaded, THESIS_CRITERION, shaken.exact_frequency, shaken.poses[row])
-    assert np.abs(forces).max() == pytest.approx(3073.0, rel=1e-9)
+    assert max_abs(forces) == pytest.approx(3073.0, rel=1e-9)
     # Random runs: none of them stands less.
     draws = np.random.default_rng(3).integers(0, 4096, 40)
     for position in draws:
         forces = forces_along(loaded, THESIS_CRITERION, 22.0, shaken.poses[position], 90)
-        assert np.abs(forces).max() <= 3073.0 * (1.0 + 1e-9)
+        assert max_abs(forces) <= 3073.0 * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -164,35 +164,36 @@ def test_motions_that_no_position_can_make_have_no_payload(stewart):
     assert (found.passes_kg, found.fails_kg, found.first_failure) == (None, None, None)
 
 
-def test_what_cannot_be_shaken_is_told(subtests):
-    for name, options, message in [
-        ("driving_simulator", {"limit": 2000.0}, "3 degrees of freedom"),
-        ("compliant_stewart", {}, "give way"),
-        ("rss", {}, "gives no largest N m"),
-        ("stewart", {"sense": "pull"}, "sense"),
-    ]:
-        with subtests.test(f"{name}"), pytest.raises(InputError, match=message):
-            dynamic_payload(twin.load(name), **options)
+def test_what_cannot_be_shaken_is_told():
+    assert_all_refused(
+        lambda name, options: dynamic_payload(twin.load(name), **options),
+        [
+            ("driving_simulator", {"limit": 2000.0}, "3 degrees of freedom"),
+            ("compliant_stewart", {}, "give way"),
+            ("rss", {}, "gives no largest N m"),
+            ("stewart", {"sense": "pull"}, "sense"),
+        ],
+    )
 
 
-def test_criteria_are_checked(subtests):
-    for accelerations, frequencies, message in [
-        ({}, [2.0], "at least one axis"),
-        ({"x": 1.0}, [], "frequencies"),
-        ({"x": 1.0}, [0.0], "frequencies"),
-        ({"surge": 1.0}, [2.0], "surge"),
-        ({"x": float("inf")}, [2.0], "finite"),
-    ]:
-        with subtests.test(f"{accelerations}"), pytest.raises(InputError, match=message):
-            Criterion.of(accelerations, frequencies)
+def test_criteria_are_checked():
+    assert_all_refused(
+        Criterion.of,
+        [
+            ({}, [2.0], "at least one axis"),
+            ({"x": 1.0}, [], "frequencies"),
+            ({"x": 1.0}, [0.0], "frequencies"),
+            ({"surge": 1.0}, [2.0], "surge"),
+            ({"x": float("inf")}, [2.0], "finite"),
+        ],
+    )
 
 
 @pytest.mark.slow
 def test_command_shakes_too(tmp_path):
     file, page = tmp_path / "payload.json", tmp_path / "payload.html"
     arguments = ["payload", "stewart", "--dynamic", "--json", str(file), "--plot", str(page)]
-    result = console(*arguments)
-    assert result.exit_code == 0, result.output
+    console(*arguments)
     content = json.loads(file.read_text())["dynamic"]
     assert content["in_phase"]["passes_kg"] == 450
     assert content["in_phase"]["first_failure_frequency"] == 12

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 from tolerance import assert_within
 
 import twin
@@ -12,7 +13,6 @@ from twin.analysis.stiffness import (
     sag_over_gravity,
     springs_of,
 )
-from twin.errors import InputError
 
 
 def sizes(sprung, values):
@@ -53,8 +53,8 @@ def test_wrench_adds_to_the_weight(sprung):
 
 
 def test_bad_arguments(stewart):
-    with pytest.raises(InputError, match="one pose"):
+    with refused("one pose"):
         sag(stewart, np.tile(stewart.home, (2, 1)), stiffness=1e5)
     for factors in ([0.0], [-1.0], [np.nan]):
-        with pytest.raises(InputError, match="factors"):
+        with refused("factors"):
             sag_over_gravity(stewart, factors, stiffness=1e5)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from net_wrench import net_wrench
 from numpy.testing import assert_array_equal
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
@@ -20,7 +21,6 @@ from twin.analysis.stiffness import (
     weight_wrench,
     with_gravity,
 )
-from twin.errors import InputError
 from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import StepMotion
 from twin.rotations import displaced, displacement
@@ -29,7 +29,7 @@ from twin.rotations import displaced, displacement
 def distance(sprung, pose, reference):
     """Return how far poses are from others, in parts of the platform's radius and [rad]."""
     scale = characteristic_scale(sprung.platform)
-    return float(np.abs(displacement(pose, reference) / scale).max())
+    return float(max_abs(displacement(pose, reference) / scale))
 
 
 def test_without_gravity_the_commanded_pose_is_reached(sprung):
@@ -50,8 +50,8 @@ def test_nothing_pushes_in_equilibrium(sprung):
     )
     springs = springs_of(sprung.platform, sprung.stiffness)
     # Rounding of a coordinate times the stiffness of the legs together.
-    rounding = 1e-14 * np.abs(coordinates).max() * springs.stiffness.sum()
-    assert np.abs(left / characteristic_scale(sprung.platform)[[3, 3, 3, 0, 0, 0]]).max() < rounding
+    rounding = 1e-14 * max_abs(coordinates) * springs.stiffness.sum()
+    assert max_abs(left / characteristic_scale(sprung.platform)[[3, 3, 3, 0, 0, 0]]) < rounding
     assert distance(sprung, found, sprung.pose) > 1e-7
 
 
@@ -91,7 +91,7 @@ def test_actuators_at_rest_hold_the_equilibrium(sprung):
     else:
         forces = springs.stiffness * (coordinates - sprung.platform.inverse_kinematics(found))
     held = sprung.platform.inverse_dynamics(found, ZERO_VECTOR, ZERO_VECTOR)
-    size = np.abs(springs.stiffness * coordinates).max()
+    size = max_abs(springs.stiffness * coordinates)
     assert_within(held, forces, 1e-13 * size)
 
 
@@ -125,7 +125,7 @@ def test_the_moving_machine_settles_in_the_equilibrium(gravity):
     end = machine.simulate(1.0, forces=forces).pose[-1]
     expected = static_pose(machine, machine.inverse_kinematics(pose[-1]))
     assert_within(displacement(end, expected), 0.0, 1e-10)
-    sagged = np.abs(displacement(end, pose[-1])).max()
+    sagged = max_abs(displacement(end, pose[-1]))
     assert sagged < 1e-10 if gravity == 0.0 else sagged > 1e-6
 
 
@@ -152,5 +152,5 @@ def test_a_balanced_but_unstable_pose_is_refused(srspm):
 
 def test_bad_arguments(stewart):
     for bad in ({"forces": [1.0]}, {"wrench": np.nan}, {"guess": [1.0]}, {"coordinates": "long"}):
-        with pytest.raises(InputError):
+        with refused():
             static_pose(stewart, stiffness=1e5, **bad)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from net_wrench import net_wrench
 from numpy.testing import assert_allclose
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.stiffness import (
@@ -15,7 +16,6 @@ from twin.analysis.stiffness import (
     stiffness_matrix,
     weight_wrench,
 )
-from twin.errors import InputError
 from twin.rotations import displaced
 
 
@@ -73,22 +73,20 @@ def test_total_stiffness_is_the_derivative_of_the_push(subtests, sprung):
                 sprung.platform, pose, carried=carried(sprung, pose, loads), **sprung.given
             )
             expected = difference_stiffness(sprung, pose, **loads)
-            size = np.abs(scaled(sprung, expected)).max()
+            size = max_abs(scaled(sprung, expected))
             # Fourth order of steps of 1e-3, rounding 1e-16 / 1e-3, times curvature of the legs.
             assert_within(scaled(sprung, parts.total), scaled(sprung, expected), 1e-10 * size)
             if sprung.stiffness:
                 for part in (parts.geometric, parts.weight):
-                    assert (
-                        np.abs(scaled(sprung, part)).max() > 1e-6 * size
-                    )  # the test sees every part
+                    assert max_abs(scaled(sprung, part)) > 1e-6 * size  # the test sees every part
 
 
 def test_stiffness_in_equilibrium_is_symmetric(sprung):
     parts = stiffness_matrix(sprung.platform, sprung.pose, **sprung.given)
     total = scaled(sprung, parts.total)
-    assert np.abs(total - np.swapaxes(total, -1, -2)).max() < 1e-11 * np.abs(total).max()
+    assert_within(total, np.swapaxes(total, -1, -2), 1e-11 * max_abs(total))
     geometric = scaled(sprung, parts.geometric)
-    assert np.abs(geometric - np.swapaxes(geometric, -1, -2)).max() > 1e-9 * np.abs(total).max()
+    assert max_abs(geometric - np.swapaxes(geometric, -1, -2)) > 1e-9 * max_abs(total)
 
 
 def test_each_part_differs_from_its_transpose_by_its_own_moment(sprung):
@@ -103,7 +101,7 @@ def test_each_part_differs_from_its_transpose_by_its_own_moment(sprung):
         expected = np.zeros((6, 6))
         expected[3:, 3:] = skew(moment)
         # Weights of struts are what their forces leave over: rounding of 1e-13 of these.
-        close = 1e-7 * max(1.0, np.abs(part).max())
+        close = 1e-7 * max(1.0, max_abs(part))
         assert_within(part - part.T, expected, close)
     assert_allclose(parts.elastic, parts.elastic.T, rtol=1e-12, atol=1e-6)
 
@@ -127,7 +125,7 @@ def test_weights_are_the_slope_of_the_potential_energy(sprung):
 
     expected = -(4.0 * slope(0.5) - slope(1.0)) / 3.0
     weights = weight_wrench(sprung.platform, pose)
-    assert_within(weights, expected, 1e-9 * np.abs(weights).max())
+    assert_within(weights, expected, 1e-9 * max_abs(weights))
 
 
 def test_holding_forces_balance_the_weight(sprung):
@@ -135,7 +133,7 @@ def test_holding_forces_balance_the_weight(sprung):
     forces = holding_forces(sprung.platform, sprung.pose, load)
     legs = np.einsum("kij,ki->kj", sprung.platform.jacobian(sprung.pose), forces)
     weights = weight_wrench(sprung.platform, sprung.pose)
-    assert_within(legs + weights + load, 0.0, 1e-9 * np.abs(weights).max())
+    assert_within(legs + weights + load, 0.0, 1e-9 * max_abs(weights))
 
 
 def test_heave_stiffness_of_equal_legs():
@@ -160,7 +158,7 @@ def test_compliance_is_the_inverse(sprung):
 
 
 def test_bad_arguments(stewart):
-    with pytest.raises(InputError, match="carried"):
+    with refused("carried"):
         stiffness_matrix(stewart, stiffness=1.0, carried=[1.0, 2.0])
-    with pytest.raises(InputError, match="pose"):
+    with refused("pose"):
         stiffness_matrix(stewart, [0.0, 1.0], stiffness=1.0)

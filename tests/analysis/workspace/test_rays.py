@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 from tolerance import assert_within
 
 import twin
@@ -22,7 +23,6 @@ from twin.analysis.workspace.search import (
     third_turn,
     within_shells,
 )
-from twin.errors import InputError
 
 
 def own_chart(platform):
@@ -75,7 +75,7 @@ def test_segments_are_ordered_and_inside(platform):
 
 def test_rays_meet_shells(platform):
     if not platform.leg.is_straight or platform.dof < 6:
-        with pytest.raises(InputError, match="straight legs"):
+        with refused("straight legs"):
             shell_exits(platform, platform.home, np.eye(3))
         return
     chart = own_chart(platform)
@@ -124,22 +124,22 @@ def test_a_ball_of_two_spheres_by_hand():
 def test_bad_arguments(stewart):
     chart = Chart.about(stewart, ("x", "y", "z"))
     for levels in ((4,), (8, 4), (1, 2), (4, 4)):
-        with pytest.raises(InputError, match="levels"):
+        with refused("levels"):
             region(chart, levels)
-    with pytest.raises(InputError, match="three axes"):
+    with refused("three axes"):
         region(Chart.about(stewart, ("x", "y")))
     high = np.add(stewart.home, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-    with pytest.raises(InputError, match="outside the actuators' limits"):
+    with refused("outside the actuators' limits"):
         region(Chart.about(stewart, ("x", "y", "z"), high))
     for axes, text in ((("x", "x"), "twice"), ((), "one axis"), (("w",), "no axis 'w'")):
-        with pytest.raises(InputError, match=text):
+        with refused(text):
             Chart.about(stewart, axes)
-    with pytest.raises(InputError, match="one pose"):
+    with refused("one pose"):
         Chart.about(stewart, ("x",), [stewart.home, stewart.home])
     simulator = twin.load("driving_simulator")
-    with pytest.raises(InputError, match="moves along z only"):
+    with refused("moves along z only"):
         Chart.about(simulator, ("x",))
-    with pytest.raises(InputError, match="roll_pitch"):
+    with refused("roll_pitch"):
         Chart.about(simulator, ("yaw",), convention="yaw_pitch_roll")
-    with pytest.raises(InputError, match="ZYZ is singular at the centre"):
+    with refused("ZYZ is singular at the centre"):
         Chart.about(stewart, ("beta",), convention="ZYZ")

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from refusals import refused
 from tolerance import assert_within
 
 import twin
@@ -11,7 +12,6 @@ from twin.analysis.workspace.analysis import workspace_content, workspace_result
 from twin.charts.results import write_page
 from twin.cli.payload import workspace
 from twin.cli.values import json_content
-from twin.errors import InputError
 
 
 @pytest.fixture(autouse=True)
@@ -55,9 +55,9 @@ def test_command(tmp_path, capsys):
     content = json.loads(out.read_text())
     assert content["stiffness"]["source"] == "given"
     assert_within(content["ranges"]["z"]["span"], [-0.05, 0.05], 1e-9)
-    with pytest.raises(InputError, match="does not exist"):
+    with refused("does not exist"):
         workspace("stewart", plot=tmp_path / "no" / "page.html")
-    with pytest.raises(InputError, match="pose"):
+    with refused("pose"):
         workspace("stewart", pose="0,0,3,1,0,0,0")
-    with pytest.raises(InputError, match=r"plot: must end in \.html"):
+    with refused(r"plot: must end in \.html"):
         workspace("stewart", plot=tmp_path / "page.png")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy.linalg import solve_discrete_are
 from tolerance import assert_within
 
@@ -18,7 +19,7 @@ from twin.control.active_damping.closed_loop import driven_plant, structural_dam
 from twin.control.active_damping.hac_lac import riccati
 from twin.control.linear import linearise, rest_at
 from twin.control.linear.machine import sampled, with_drives
-from twin.errors import InputError, StateError
+from twin.errors import StateError
 from twin.machine.machine import MachineParameters
 from twin.rotations import displaced, displacement
 
@@ -163,7 +164,7 @@ def test_outer_loop_brings_back_what_a_load_moves(name, inner):
 def test_drives_that_are_too_late_are_refused():
     """Velocity feedback a quarter of the slowest mode's period late only excites."""
     platform = driven("micro_hexapod", delay=2e-3, current_lag=0.0)
-    with pytest.raises(InputError) as caught:
+    with refused() as caught:
         DirectVelocityFeedback(platform, period=5e-4)
     assert "through its drives" in str(caught.value)
     DirectVelocityFeedback(platform, gain=10.0, period=5e-4)
@@ -171,9 +172,9 @@ def test_drives_that_are_too_late_are_refused():
 
 def test_machines_with_drives_inside_are_refused():
     linear = linearise(twin.load("micro_hexapod", "hardware"))
-    with pytest.raises(InputError):
+    with refused():
         driven_plant(with_drives(linear), 1e-4)
-    with pytest.raises(InputError):
+    with refused():
         driven_plant(linear, 0.0)
 
 

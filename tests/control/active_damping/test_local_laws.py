@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.frequency.linear import decay_poles, slowest_shape
@@ -29,7 +30,6 @@ from twin.control.active_damping.closed_loop import (
 )
 from twin.control.linear import linearise, rest_at
 from twin.control.linear.machine import spring_constants
-from twin.errors import InputError
 from twin.model.machine_base import ZERO_VECTOR
 from twin.plant.signals import Measurement
 from twin.rotations import displaced, displacement
@@ -133,7 +133,7 @@ def test_best_gain_is_a_maximum(hexapod):
     for factor in (0.95, 1.05):
         beside = smallest_damping(closed_loop(hexapod, law_of(factor * best.gain)).rates)
         assert beside < best.ratio
-    with pytest.raises(InputError):
+    with refused():
         best_gain(hexapod, law_of, 10.0, 1.0)
 
 
@@ -162,7 +162,7 @@ def test_free_decay_has_the_predicted_damping(name, kind, engine):
     options = {} if platform.n_deflections else {"gain": {"iff": 600.0, "dvf": 4500.0}[kind]}
     controller = LAWS[kind](platform, **options)
     shape, row = slowest_shape(controller.linear)
-    start = shape / np.abs(shape).max() * (1e-4 if platform.n_deflections else 1e-7)
+    start = shape / max_abs(shape) * (1e-4 if platform.n_deflections else 1e-7)
     run = twin.simulate(
         platform,
         (500 if platform.n_deflections else 150) * controller.period,
@@ -203,7 +203,7 @@ def test_outer_loop_holds_against_a_load(name, inner):
             fidelity="fast",
         )
         assert not run.stopped
-        left.append(np.abs(displacement(run.pose[-1], platform.home)).max())
+        left.append(max_abs(displacement(run.pose[-1], platform.home)))
     assert left[1] < 0.1 * left[0]
 
 
@@ -220,22 +220,22 @@ def test_first_command_does_not_jump(kind):
 def test_bad_input():
     stewart, hexapod = twin.load("stewart"), twin.load("micro_hexapod")
     for kind in (*LAWS.values(), HacLac):
-        with pytest.raises(InputError):
+        with refused():
             kind(stewart)
-    with pytest.raises(InputError):
+    with refused():
         force_feedback(stewart, 1.0, 1e-3)
-    with pytest.raises(InputError):
+    with refused():
         force_feedback(hexapod, -1.0, 1e-3)
-    with pytest.raises(InputError):
+    with refused():
         force_feedback(hexapod, 1.0, 1e-3, leak=-1.0)
-    with pytest.raises(InputError):
+    with refused():
         velocity_feedback(hexapod, [1.0, 2.0], 1e-3)
-    with pytest.raises(InputError):
+    with refused():
         HacLac(hexapod, inner="pid")
-    with pytest.raises(InputError):
+    with refused():
         HacLac(twin.load("compliant_stewart"), inner=DirectVelocityFeedback(hexapod, gain=1.0))
-    with pytest.raises(InputError):
+    with refused():
         largest_damping(1.0, 2.0)
-    with pytest.raises(InputError):
+    with refused():
         root_locus(linearise(hexapod), lambda g: velocity_feedback(hexapod, g, 1e-3), [])
     assert (spring_constants(stewart)[0] == 0.0).all()

@@ -8,7 +8,8 @@ from compliant_held import held_equilibrium, held_linearisation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.stiffness import stiffness_matrix, with_gravity
@@ -20,7 +21,7 @@ from twin.control.linear.machine import (
     with_drives,
     with_lag,
 )
-from twin.errors import InputError, SingularPoseError
+from twin.errors import SingularPoseError
 from twin.model.machine_base import ZERO_VECTOR
 from twin.papers.compliant_legs.machine import from_parameters
 from twin.papers.compliant_legs.rest import locked_linearisation
@@ -59,7 +60,7 @@ def test_accelerations_of_a_small_state(platform, linear):
         right = linear.force_input @ forces - linear.stiffness @ q - linear.damping @ v
         slope = np.linalg.solve(linear.mass, right) * size
         kept = [0, 1, 2, 3, 4, 5] if platform.dof == 6 else [2, 3, 4]
-        errors.append(np.abs(np.concatenate([found[kept], found[6:]]) - slope).max() / size)
+        errors.append(max_abs(np.concatenate([found[kept], found[6:]]) - slope) / size)
     assert errors[1] < 0.15 * errors[0] + 1e-8
 
 
@@ -120,14 +121,14 @@ def test_springs_are_linearised_about_any_deflection(derivative):
 
     change = derivative(found, 1e-4)
     rate = system.A @ np.concatenate([q, v]) + system.B @ push
-    assert_within(rate[6 + k :], change, 1e-7 * np.abs(change).max())
-    with pytest.raises(InputError, match="deflection"):
+    assert_within(rate[6 + k :], change, 1e-7 * max_abs(change))
+    with refused("deflection"):
         machine.linearise(deflection=inner[:3])
 
 
 def test_stiffness_is_the_analyses(sprung_hexapod):
     total = stiffness_matrix(sprung_hexapod.platform).total
-    assert_within(sprung_hexapod.stiffness, total, 1e-9 * np.abs(total).max())
+    assert_within(sprung_hexapod.stiffness, total, 1e-9 * max_abs(total))
 
 
 def test_stiffness_of_held_forces_is_the_analyses(stewart):
@@ -135,7 +136,7 @@ def test_stiffness_of_held_forces_is_the_analyses(stewart):
     parts = stiffness_matrix(stewart, stiffness=1.0)
     wanted = parts.geometric + parts.weight
     found = linearise(stewart).stiffness
-    assert_within(found, wanted, 1e-8 * np.abs(wanted).max())
+    assert_within(found, wanted, 1e-8 * max_abs(wanted))
 
 
 @pytest.fixture(scope="module")
@@ -152,12 +153,12 @@ def test_compliant_legs_are_the_closed_form():
     held = held_linearisation(machine, at)
     for name in ("mass", "damping", "stiffness"):
         wanted, found = getattr(held, name), getattr(linear, name)
-        assert_within(found, wanted, 1e-9 * np.abs(wanted).max())
+        assert_within(found, wanted, 1e-9 * max_abs(wanted))
     locked = locked_linearisation(machine, at)
     blocked = linear.locked()
     for name in ("mass", "damping", "stiffness"):
         wanted, found = getattr(locked, name), getattr(blocked, name)
-        assert_within(found, wanted, 1e-7 * np.abs(wanted).max())
+        assert_within(found, wanted, 1e-7 * max_abs(wanted))
 
 
 def test_vertical_field_is_gravity(platform, linear):
@@ -192,7 +193,7 @@ def test_pillars_keep_three_freedoms():
     linear = linearise(twin.load("driving_simulator"))
     assert linear.mass.shape == (3, 3)
     assert_within(linear.free[[2, 3, 4]], np.eye(3), 1e-12)
-    with pytest.raises(InputError, match="base_heave_acceleration"):
+    with refused("base_heave_acceleration"):
         linear.system("base_acceleration", "twist")
     with pytest.raises(SingularPoseError, match="blocked"):
         linear.locked()
@@ -203,7 +204,7 @@ def test_rest_length_is_a_force(sprung_hexapod):
     by_force = sprung_hexapod.system("forces", "displacement").response([30.0])
     by_length = sprung_hexapod.system("rest_length", "displacement").response([30.0])
     assert_allclose(by_length, by_force * k, rtol=1e-12)
-    with pytest.raises(InputError, match="no struts"):
+    with refused("no struts"):
         linearise(twin.load("stewart")).system("rest_length", "twist")
 
 
@@ -275,9 +276,9 @@ def test_mujoco_has_the_same_slopes(name):
     by_place = transition[nv : nv + 6, :nv] @ moving / step
     by_force = input_matrix[nv : nv + 6] / step
     wanted = -np.linalg.solve(linear.mass, linear.stiffness)
-    assert_within(by_place, wanted, 5e-4 * np.abs(wanted).max())
+    assert_within(by_place, wanted, 5e-4 * max_abs(wanted))
     pushed = np.linalg.solve(linear.mass, linear.force_input)
-    assert_within(by_force, pushed, 5e-4 * np.abs(pushed).max())
+    assert_within(by_force, pushed, 5e-4 * max_abs(pushed))
     engine.close()
 
 
@@ -290,7 +291,7 @@ def test_drives_add_inertia():
     assert drive is not None
     added = driven.mass - linear.mass
     wanted = drive.reflected().inertia * driven.force_input @ driven.force_input.T
-    assert_allclose(added, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
+    assert_allclose(added, wanted, rtol=1e-9, atol=1e-9 * max_abs(wanted))
     response = driven_system(driven, "coordinates", order=4).response([1.0, 10.0])
     ideal = driven.system("forces", "coordinates").response([1.0, 10.0])
     turn = 2j * np.pi * np.array([1.0, 10.0])
@@ -298,7 +299,7 @@ def test_drives_add_inertia():
     if driven.lag.size:
         late = late / (1.0 + turn * driven.lag[0])
     assert_allclose(response, ideal * late[:, None, None], rtol=1e-6)
-    with pytest.raises(InputError, match="current lag"):
+    with refused("current lag"):
         driven_system(replace(driven, lag=np.array([1e-3, 0, 0, 0, 0, 0])), "rates")
 
 
@@ -315,18 +316,18 @@ def test_pade_is_all_pass(delay, order):
 def test_bad_input(stewart):
     linear = linearise(stewart)
     for inputs, outputs in (("force", "rates"), ("forces", "rate")):
-        with pytest.raises(InputError):
+        with refused():
             linear.system(inputs, outputs)
     system = linear.system("forces", "rates")
-    with pytest.raises(InputError):
+    with refused():
         with_lag(system, 0.0)
-    with pytest.raises(InputError):
+    with refused():
         with_delay(system, 1e-3, 9)
-    with pytest.raises(InputError):
+    with refused():
         linear.reduced(np.ones((5, 2)))
-    with pytest.raises(InputError):
+    with refused():
         rest_at(stewart, np.zeros(7))
-    with pytest.raises(InputError):
+    with refused():
         sampled(sampled(system, 1e-3), 1e-3)
-    with pytest.raises(InputError):
+    with refused():
         system.response([-1.0])

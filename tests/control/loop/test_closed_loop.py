@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from closed_loops import angles, heave, lift, run
 from numpy.testing import assert_array_equal
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.control.cascade import Cascade
 from twin.control.controller import sample_reference
-from twin.errors import InputError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.simulation.simulate import Trajectory
@@ -29,7 +29,7 @@ def test_every_machine_follows_with_its_own_or_derived_gains(name, configuration
     setpoint, measured = motion.signals["setpoint"], motion.signals["measured"]
     assert not motion.stopped
     share = 0.5 if (name, configuration) in SLOW else 0.15
-    assert np.abs(setpoint - measured).max() < share * np.ptp(setpoint)
+    assert_within(setpoint, measured, share * np.ptp(setpoint))
 
 
 def test_a_controller_can_be_used_again(stewart):
@@ -72,7 +72,7 @@ def test_signals_have_a_row_per_period_and_survive_a_file(stewart, tmp_path):
 
 def test_steps_must_divide_the_period(subtests, stewart):
     for timestep in [3e-4, 2e-3, 7e-4]:
-        with subtests.test(f"{timestep}"), pytest.raises(InputError, match="control period"):
+        with subtests.test(f"{timestep}"), refused("control period"):
             stewart.simulate(
                 42 * timestep, controller=Cascade(stewart), timestep=timestep, progress=False
             )
@@ -88,7 +88,7 @@ def test_parts_that_do_not_fit_are_refused(stewart, srspm):
         ({"plant": Plant(stewart)}, "plant"),
         ({"wrench": lambda: np.zeros(6)}, "wrench"),
     ):
-        with pytest.raises(InputError, match=field):
+        with refused(field):
             stewart.simulate(0.01, progress=False, **options)
 
 
@@ -118,12 +118,12 @@ def test_references_hold_what_actuators_have_to_do(platform):
     )
     fine = sample_reference(platform, motion, 1e-4)
     assert fine.reachable.all()
-    scale = np.abs(fine.rates).max()
+    scale = max_abs(fine.rates)
     on_the_way = slice(2, -2)  # the last row is at rest
     slope = np.gradient(fine.coordinates, 1e-4, axis=0, edge_order=2)
     assert_within(slope[on_the_way], fine.rates[on_the_way], 1e-6 * scale)
     bend = np.gradient(fine.rates, 1e-4, axis=0, edge_order=2)
-    size = np.abs(fine.accelerations).max()
+    size = max_abs(fine.accelerations)
     assert_within(bend[on_the_way], fine.accelerations[on_the_way], 1e-6 * size)
 
 

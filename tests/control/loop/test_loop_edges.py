@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from closed_loops import heave, run
 from numpy.testing import assert_allclose, assert_array_equal
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.control import make_controller
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller, Reference, Supervisor, sample_reference
 from twin.control.loop import RAMP_TIME
-from twin.errors import InputError, SingularPoseError, StateError
+from twin.errors import SingularPoseError, StateError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
@@ -90,7 +91,7 @@ def test_a_stop_takes_over_what_feedforward_gave_and_no_more(feedforward, hardwa
     at_stop = int(np.searchsorted(course.time, HALT * 1e-3))
     way = np.abs(course.lengths[-1] - course.lengths[at_stop])
     assert (way < 0.6 * RAMP_TIME * np.abs(course.rates[at_stop]) + 2e-5).all()
-    assert np.abs(course.forces[at_stop:]).max() < 1.5 * np.abs(course.forces[:at_stop]).max()
+    assert max_abs(course.forces[at_stop:]) < 1.5 * max_abs(course.forces[:at_stop])
 
 
 def test_stops_out_of_force_mode_do_not_add_unused_feedforward(hardware):
@@ -128,7 +129,7 @@ def test_modes_can_be_switched_without_a_bump(configuration):
     ],
 )
 def test_what_is_no_command_is_refused(wrong, hardware):
-    with pytest.raises(InputError, match="controller"):
+    with refused("controller"):
         run(hardware, Written(hardware, lambda step, measurement: wrong), 0.01)
 
 
@@ -176,7 +177,7 @@ def test_signals_that_are_no_numbers_stop(stewart):
 @pytest.mark.parametrize("names", [["time"], ["setpoint"], ["a", "b"]])
 def test_signals_keep_their_names_and_leave_those_of_the_loop(names, stewart):
     told = iter(names * 100)
-    with pytest.raises(InputError, match="signals"):
+    with refused("signals"):
         run(stewart, Written(stewart, still, lambda: {next(told): np.zeros(2)}), 0.01)
 
 
@@ -269,7 +270,7 @@ def test_references_that_cannot_be_used_are_refused(stewart):
         {"pose": good.pose[:, :6]},
         {"period": 2e-3},
     ):
-        with pytest.raises(InputError, match="motion"):
+        with refused("motion"):
             Cascade(stewart, good._replace(**wrong))
 
 

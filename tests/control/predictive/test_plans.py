@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from closed_loops import angles, heave, run
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.control import make_controller
@@ -37,7 +38,7 @@ def test_without_limits_in_reach_it_is_computed_torque(stewart):
     motion = heave(stewart, 2.0)
     plain = run(stewart, make_controller("computed_torque", stewart, motion), 0.2)
     planned = run(stewart, Ilqr(stewart, motion), 0.2)
-    assert np.abs(planned.lengths - plain.lengths).max() < 1e-9
+    assert_within(planned.lengths, plain.lengths, 1e-9)
 
 
 def test_limits_are_kept(stewart):
@@ -48,14 +49,14 @@ def test_limits_are_kept(stewart):
     rates = np.gradient(limited.lengths, limited.time, axis=0)
     reference = limited.signals["setpoint"]
     fastest = actuator_limit(platform, "speed")
-    wanted = np.abs(np.gradient(reference, limited.signals["time"], axis=0)).max()
+    wanted = max_abs(np.gradient(reference, limited.signals["time"], axis=0))
     assert wanted > 1.4 * fastest.max()
     assert (np.abs(rates) <= fastest).all()
     assert (limited.lengths >= platform.minimum_coordinates).all()
     assert (limited.lengths <= platform.maximum_coordinates).all()
     assert not limited.signals["limited"].any()
     error = limited.signals["setpoint"] - limited.signals["measured"]
-    assert np.abs(error).max() < 0.35 * np.ptp(reference)
+    assert max_abs(error) < 0.35 * np.ptp(reference)
 
 
 def test_forces_are_kept(stewart):
@@ -63,8 +64,8 @@ def test_forces_are_kept(stewart):
     weak = stewart.with_(parameters={"leg.actuator.force": "420 N"})
     found = run(weak, Ilqr(weak, too_fast(weak)), 0.5)
     assert found.stopped == ""
-    assert np.abs(found.forces).max() <= 420.0
-    assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
+    assert max_abs(found.forces) <= 420.0
+    assert max_abs(found.signals["planned_deviation"]) > 1e-3
 
 
 OTHERS = ("srspm", "rss", "driving_simulator")
@@ -86,16 +87,16 @@ def test_limits_of_other_machines_are_kept(machine):
         fade_out=0.3,
     )
     fastest = 2.0 * np.pi * 1.2 * 0.6 * half[0]
-    held = np.abs(free.inverse_dynamics(free.home, ZERO_VECTOR, ZERO_VECTOR)).max()
+    held = max_abs(free.inverse_dynamics(free.home, ZERO_VECTOR, ZERO_VECTOR))
     effort = "torque" if free.coordinate_unit == "rad" else "force"
     limits = {"leg.actuator.speed": fastest / 1.25, f"leg.actuator.{effort}": 1.1 * held}
     weak = free.with_(parameters=limits)
     found = run(weak, Ilqr(weak, motion), 0.5)
     assert found.stopped == ""
     rates = np.gradient(found.lengths, found.time, axis=0)
-    assert 0.5 * fastest < np.abs(rates).max() <= fastest / 1.25
-    assert np.abs(found.forces).max() <= 1.1 * held
-    assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
+    assert 0.5 * fastest < max_abs(rates) <= fastest / 1.25
+    assert max_abs(found.forces) <= 1.1 * held
+    assert max_abs(found.signals["planned_deviation"]) > 1e-3
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import twin
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.seconds
 def test_a_singular_pose_ends_the_run(machine_of, folder):
     """Cranks and rods are pulled straight: the unit keeps the last state that exists."""
     unit = unit_of(machine_of("rss"), folder)

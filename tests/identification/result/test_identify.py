@@ -38,6 +38,7 @@ def test_hidden_numbers_are_found(found: Identification) -> None:
     assert error[3] < 2e-5
 
 
+@pytest.mark.seconds
 def test_errors_on_data_kept_apart_fall_to_the_noise(found: Identification) -> None:
     """Rounding to whole counts of 1.24 um leaves 0.36 um."""
     apart = found.fits[-1]
@@ -45,6 +46,7 @@ def test_errors_on_data_kept_apart_fall_to_the_noise(found: Identification) -> N
     assert apart.after < 0.5e-6
 
 
+@pytest.mark.seconds
 def test_the_file_makes_the_identified_machine(found: Identification, tmp_path: Path) -> None:
     path = write_identified(found, "stewart", tmp_path / "mine.toml")
     again = twin.load(path, configuration="hardware").parameters
@@ -60,6 +62,7 @@ def test_the_file_makes_the_identified_machine(found: Identification, tmp_path: 
     assert write_identified(found, "stewart", path, replace=True) == path
 
 
+@pytest.mark.seconds
 def test_friction_of_motors_is_shown_at_the_leg(
     found: Identification, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,6 +73,7 @@ def test_friction_of_motors_is_shown_at_the_leg(
     assert "leg.drive.friction_torque" in told
 
 
+@pytest.mark.seconds
 def test_the_page_has_every_number(found: Identification, tmp_path: Path) -> None:
     page = write_page(identification_results(found), tmp_path / "page.html").read_text()
     assert all(parameter.path in page for parameter in found.parameters)

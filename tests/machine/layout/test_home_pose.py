@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from laid_out import HEXAGON, MID_STROKE, TOP, laid_out
 from numpy.testing import assert_allclose
+from refusals import refused
 from shipped import SHIPPED, shipped_content
 from tolerance import assert_within
 
-from twin.errors import InputError, ParameterError
+from twin.errors import ParameterError
 from twin.machine import read_parameters
 from twin.machine.file.read import describe, parameters_from, parameters_hash
 from twin.machine.legs import LEG_KINDS
@@ -72,7 +73,7 @@ def test_home_is_solved_again_when_the_geometry_changes():
 def test_a_solved_position_is_no_number_of_the_file():
     machine = laid_out(HEXAGON, TOP, **MID_STROKE)
     assert not [path for path in numeric_paths(machine) if path.startswith("home.")]
-    with pytest.raises(InputError, match="no such number"):
+    with refused("no such number"):
         with_values(machine, {"home.position.2": 0.9})
 
 

@@ -159,6 +159,7 @@ def test_refused_layouts_name_what_to_change(subtests):
             assert words in message
 
 
+@pytest.mark.seconds
 @given(
     radius=st.floats(0.3, 0.9),
     share=st.floats(0.4, 0.9),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 from unsymmetric import KINDS, content_without_symmetry
 
 from twin.analysis.platform import Platform
@@ -53,7 +53,7 @@ def test_massless_legs_are_the_limit_of_light_ones(subtests):
             forces = massless.inverse_dynamics(*motion)
             assert np.isfinite(forces).all()
             near = light.inverse_dynamics(*motion)
-            assert_within(forces, near, 1e-8 * np.abs(near).max())
+            assert_within(forces, near, 1e-8 * max_abs(near))
             found, other = (
                 one.forward_dynamics(*motion[:2], forces)[:6] for one in (massless, light)
             )
@@ -77,7 +77,7 @@ def test_forces_of_massless_legs_balance_the_platform_alone(kind):
     wrench = np.concatenate([force, moment])
     forces = platform.inverse_dynamics(pose, twist, acceleration)
     found = platform.jacobian(pose).T @ forces
-    assert_within(found, wrench, 1e-10 * np.abs(wrench).max())
+    assert_within(found, wrench, 1e-10 * max_abs(wrench))
 
 
 def test_a_massless_rod_on_a_heavy_crank_leaves_the_cranks_inertia():
@@ -91,7 +91,7 @@ def test_a_massless_rod_on_a_heavy_crank_leaves_the_cranks_inertia():
     assert_within(found, motion[2], 1e-9)
     # Their weight and inertia are felt: the forces differ from those of massless legs.
     without = platform_of(with_leg_masses("rss", 0.0)).inverse_dynamics(*motion)
-    assert np.abs(forces - without).max() > 1e-3 * np.abs(forces).max()
+    assert max_abs(forces - without) > 1e-3 * max_abs(forces)
 
 
 def test_mass_and_inertia_belong_together(subtests):

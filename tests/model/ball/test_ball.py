@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 from tolerance import assert_within
 
 import twin
 from twin.engines.mechanism import machine_drawing
-from twin.errors import InputError
 from twin.model.ball import (
     HOLLOW_INERTIA_FACTOR,
     Ball,
@@ -47,7 +47,7 @@ def test_impossible_balls_are_refused(subtests):
         ("friction", 0.0),
         ("rolling_resistance", -1e-3),
     ]:
-        with subtests.test(f"{field}"), pytest.raises(InputError, match=field):
+        with subtests.test(f"{field}"), refused(field):
             dataclasses.replace(GOOD, **{field: value})
 
 
@@ -58,7 +58,7 @@ def test_options():
     assert as_ball(True, parameters) == ball_for(parameters)
     assert as_ball(dataclasses.asdict(GOOD), parameters) == GOOD
     for wrong in ("ball", {"radius": 0.03}, {**dataclasses.asdict(GOOD), "colour": 1}, 3.0, False):
-        with pytest.raises(InputError, match="ball"):
+        with refused("ball"):
             as_ball(wrong, parameters)
 
 
@@ -76,7 +76,7 @@ def test_batches_of_places():
     seen = on_plate(poses, np.zeros((3, 2, 6)), places)
     assert_within(seen[..., [0, 1, 3, 4]], starts, 1e-15)
     assert not is_lost(GOOD, seen).any()
-    with pytest.raises(InputError, match="on the plate"):
+    with refused("on the plate"):
         as_start([0.3, 0.1, 0.0, 0.0], GOOD)
 
 

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scales import scale_of
 from starts import start_of, without_damping
+from tolerance import assert_within, max_abs
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -46,10 +47,8 @@ def test_energy_is_kept_in_free_motion(subtests, platform):
             kinetic, potential = start.energies(solution.states)
             total = kinetic + potential
             # The project's limit, relative to the energy that goes from one form to the other.
-            assert np.ptp(total) <= 1e-10 * max(np.ptp(kinetic), np.abs(total).max())
-            assert np.ptp(kinetic) > 1e-3 * np.abs(total).max(), (
-                "nothing moves: the test shows nothing"
-            )
+            assert np.ptp(total) <= 1e-10 * max(np.ptp(kinetic), max_abs(total))
+            assert np.ptp(kinetic) > 1e-3 * max_abs(total), "nothing moves: the test shows nothing"
             assert_array_equal(start.power(solution.states, 0.0 * start.holding, np.zeros(6)), 0.0)
 
 
@@ -65,7 +64,7 @@ def test_energy_falls_by_what_is_turned_into_heat(damped):
         solution.pose, solution.twist, deflection=solution.deflection
     )
     assert (lost >= 0.0).all()
-    assert lost.max() * damped.pace > 1e-6 * np.abs(damped.energies(solution.states)[0]).max()
+    assert lost.max() * damped.pace > 1e-6 * max_abs(damped.energies(solution.states)[0])
     balanced(damped, solution, 0.95)
 
 
@@ -96,7 +95,7 @@ def test_conditions_hold_along_the_motion():
             for states in (solution.states, between):
                 pose, twist = states[:, :7], states[:, 7:13]
                 settled = platform.constrain(pose, twist)
-                assert np.abs(settled.pose - pose).max() <= 1e-12
-                assert np.abs(settled.twist - twist).max() <= 1e-12
+                assert_within(settled.pose, pose, 1e-12)
+                assert_within(settled.twist, twist, 1e-12)
                 rates = np.einsum("kij,kj->ki", platform.constraints(pose), twist)
-                assert np.abs(rates).max() <= 1e-12
+                assert max_abs(rates) <= 1e-12

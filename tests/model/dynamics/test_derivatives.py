@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.control.linear.lqr import free_directions
-from twin.errors import InputError, UnreachablePoseError
+from twin.errors import UnreachablePoseError
 from twin.machine.randomisation.sampler import nominal_value
 from twin.rotations import displaced, displacement
 
@@ -28,8 +29,8 @@ def test_forward_dynamics(platform, states, derivative):
     random = np.random.default_rng(5)
     for row in zip(*(rows[MANY] for rows in states), strict=True):
         pose, twist, _, forces, wrench, deflection = row
-        push, turn = random.normal(size=(2, 6)) * np.abs(twist).max()
-        more = random.normal(size=len(forces)) * np.abs(forces).max()
+        push, turn = random.normal(size=(2, 6)) * max_abs(twist)
+        more = random.normal(size=len(forces)) * max_abs(forces)
         load, inner = random.normal(size=6), 1e-2 * random.normal(size=len(deflection))
 
         def motion(t, pose=pose, twist=twist):
@@ -58,7 +59,7 @@ def test_forward_dynamics(platform, states, derivative):
             deflection=inner,
         )
         expected = derivative(accelerations, 1e-3)
-        atol = SAME * float(np.abs(expected).max())
+        atol = SAME * float(max_abs(expected))
         assert_within(rate, expected, atol)
 
 
@@ -87,7 +88,7 @@ def test_inverse_dynamics_is_the_inverse(states, platform):
     for by in ("pose", "twist", "wrench", "gravity"):
         own = getattr(inverse, by)
         left = own + inverse.inputs @ getattr(forward, by)
-        assert_within(left, 0.0, 1e-9 * float(np.abs(own).max()))
+        assert_within(left, 0.0, 1e-9 * float(max_abs(own)))
 
 
 PARAMETERS = {
@@ -124,9 +125,9 @@ def test_by_parameters(name, derivative):
             (inverse, lambda t: other(t).inverse_dynamics(*motion)),
         ):
             expected = derivative(result, 1e-3)
-            assert np.abs(expected).max() > 1e-6
+            assert max_abs(expected) > 1e-6
             rate = found.parameters[:, k] * size
-            atol = SAME * (np.abs(expected).max() + np.abs(result(0.0)).max())
+            atol = SAME * (max_abs(expected) + max_abs(result(0.0)))
             assert_within(rate, expected, atol)
 
 
@@ -161,7 +162,7 @@ def test_of_forward_kinematics_with_constraints():
 @pytest.mark.quick
 def test_parameters_are_checked(stewart):
     for wrong in ("gravity", ["no.such.parameter"]):
-        with pytest.raises(InputError, match=r"parameters|no\.such"):
+        with refused(r"parameters|no\.such"):
             stewart.forward_kinematics_derivatives(stewart.home_coordinates, parameters=wrong)
 
 

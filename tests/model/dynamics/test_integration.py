@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
 from scipy.integrate import solve_ivp
 from starts import start_of
 from tolerance import assert_within
 
 import twin
-from twin.errors import InputError, IntegrationError
+from twin.errors import IntegrationError
 from twin.model.integrate import ForceTable, integrate
 
 
@@ -129,7 +130,7 @@ def test_output_takes_any_shape_and_order(start):
     for index in np.ndindex(time.shape):
         assert_array_equal(pose[index], solution(time[index])[0])
     for outside in (-0.1 * start.pace, 1.1 * start.pace, np.nan, [0.0, 2.0]):
-        with pytest.raises(InputError, match="time"):
+        with refused("time"):
             solution(outside)
 
 
@@ -251,10 +252,8 @@ def test_bad_arguments_name_their_field(subtests, stewart):
         ("forces.forces", {"forces": ForceTable([0.0], np.zeros((1, 5)))}),
         ("forces.interpolation", {"forces": ForceTable([0.0], np.zeros((1, 6)), "cubic")}),
     ]:
-        with subtests.test(f"{field}"):
-            with pytest.raises(InputError) as caught:
-                integrate(stewart, **{"duration": 0.1, **arguments})
-            assert caught.value.field == field
+        with subtests.test(f"{field}"), refused(field=field):
+            integrate(stewart, **{"duration": 0.1, **arguments})
 
 
 @pytest.mark.parametrize("duration", [1e-30, 1e30])

@@ -5,7 +5,7 @@ import pytest
 from fields import LEANING, in_field
 from numpy.testing import assert_array_equal
 from paths import moved
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 from unsymmetric import machine_without_symmetry
 
 from twin.analysis.platform import Platform
@@ -24,7 +24,7 @@ TERMS = 1e-13
 
 def close(found, expected, tolerance=ROUNDING):
     """Assert that arrays agree relative to the largest entry."""
-    assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
+    assert_within(found, expected, tolerance * max_abs(expected))
 
 
 def test_mass_matrix_is_symmetric_and_positive_definite(platform, states):
@@ -112,7 +112,7 @@ def test_power_of_all_forces_is_the_rate_of_the_energy(platform, states, derivat
 
     # Stiff springs accelerate a machine out of all proportion to its own time.
     sizes = np.repeat([scale.length, 1.0], 3)
-    time = min(scale.time, float(1.0 / np.sqrt(np.abs(acceleration / sizes).max())))
+    time = min(scale.time, float(1.0 / np.sqrt(max_abs(acceleration / sizes))))
     rate = derivative(energy, 2e-3 * time)
     rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
     if k:
@@ -121,7 +121,7 @@ def test_power_of_all_forces_is_the_rate_of_the_energy(platform, states, derivat
     power -= platform.dissipation(pose, twist, deflection=deflection)
     # Rounding of the energies and of the lengths in them, over the smallest step.
     largest = np.abs(platform.energy(pose, twist, deflection=deflection)).sum(axis=0).max()
-    error = 4e-15 * largest / (5e-4 * time) + 1e-10 * np.abs(power).max()
+    error = 4e-15 * largest / (5e-4 * time) + 1e-10 * max_abs(power)
     assert_within(rate, power, error)
 
 
@@ -147,7 +147,7 @@ def test_static_forces_are_the_gradient_of_the_potential(
         gradient = derivative(potential, step)
         expected = np.einsum("ki,ki->k", twist, held)
         # Rounding of the potentials, over the smallest step.
-        error = 1e-15 * np.abs(potential(0.0)).max() / (step / 4) + 1e-10 * np.abs(held).max()
+        error = 1e-15 * max_abs(potential(0.0)) / (step / 4) + 1e-10 * max_abs(held)
         assert_within(gradient, expected, error)
 
 
@@ -166,7 +166,7 @@ def test_velocity_terms_are_quadratic(platform, states):
 
     rest = held(0.0)
     once, twice, back = (held(factor) - rest for factor in (1.0, 2.0, -1.0))
-    scale = np.abs(rest).max() + np.abs(twice).max()
+    scale = max_abs(rest) + max_abs(twice)
     assert_within(twice, 4 * once, ROUNDING * scale)
     assert_within(back, once, ROUNDING * scale)
 
@@ -186,7 +186,7 @@ def test_round_legs_are_the_limit_of_legs_that_are_not(srspm):
         return platform.inverse_dynamics(pose, np.arange(6.0), -np.arange(6.0))
 
     exact, near = dynamics(0.0), dynamics(1e-6)
-    change = np.abs(near - exact).max() / np.abs(exact).max()
+    change = max_abs(near - exact) / max_abs(exact)
     assert 1e-9 < change < 1e-5  # of the order of the difference itself
 
 

@@ -14,7 +14,7 @@ import pytest
 from fields import LEANING, in_field
 from paths import poses_within_limits
 from scales import scale_of
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 from unsymmetric import content_without_symmetry
 
 from twin.analysis.platform import Platform
@@ -91,7 +91,7 @@ def test_mass_matrix(tree, platform, states):
         transform, _, _ = tree.motion(q, np.zeros(6))
         expected = transform.T @ pinocchio.crba(tree.model, tree.data, q) @ transform
         found = platform.mass_matrix(pose)
-        assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
+        assert_within(found, expected, CLOSE * max_abs(expected))
 
 
 def test_energies(tree, platform, states):
@@ -115,7 +115,7 @@ def test_forward_and_inverse_dynamics(tree, platform, states):
         q = tree.close(pose)
         transform, v, bias = tree.motion(q, twist)
         actuators = transform[tree.actuated]
-        rounding = 1e-12 * max(1.0, np.abs(jacobian[k]).max())
+        rounding = 1e-12 * max(1.0, max_abs(jacobian[k]))
         assert_within(actuators, jacobian[k], rounding)
         mass = pinocchio.crba(tree.model, tree.data, q)
         mass = np.triu(mass) + np.triu(mass, 1).T
@@ -124,10 +124,10 @@ def test_forward_and_inverse_dynamics(tree, platform, states):
         reduced = transform.T @ mass @ transform
         pull = actuators.T @ forces + wrench - transform.T @ rest
         expected = np.linalg.solve(reduced, pull)
-        assert np.abs(found[k] - expected).max() <= CLOSE * np.abs(expected).max()
+        assert_within(found[k], expected, CLOSE * max_abs(expected))
         loads = reduced @ acceleration + transform.T @ rest - wrench
         expected = np.linalg.solve(actuators.T, loads)
-        assert np.abs(needed[k] - expected).max() <= CLOSE * np.abs(expected).max()
+        assert_within(needed[k], expected, CLOSE * max_abs(expected))
 
 
 def test_gravity_in_another_direction(description, platform, states):
@@ -142,7 +142,7 @@ def test_gravity_in_another_direction(description, platform, states):
         loads = pinocchio.rnea(tree.model, tree.data, q, v, a) - tree.passive(q, v)
         loads = transform.T @ loads - wrench
         expected = np.linalg.solve(transform[tree.actuated].T, loads)
-        assert np.abs(needed[k] - expected).max() <= CLOSE * np.abs(expected).max()
+        assert_within(needed[k], expected, CLOSE * max_abs(expected))
         expected = pinocchio.computePotentialEnergy(tree.model, tree.data, q)
         expected += tree.spring_energy(q)
         assert leaning.energy(pose, twist)[1] == pytest.approx(expected, rel=CLOSE)
@@ -167,7 +167,7 @@ def test_forward_dynamics_with_its_own_constraint_solver(tree, platform, states)
         )
         linear = rotation @ a[:3] + np.cross(twist[3:], twist[:3])
         expected = np.concatenate([linear, rotation @ a[3:6]])
-        assert np.abs(found[k] - expected).max() <= CLOSE * np.abs(expected).max()
+        assert_within(found[k], expected, CLOSE * max_abs(expected))
 
 
 def test_derivatives(tree, platform, states):
@@ -202,5 +202,5 @@ def test_derivatives(tree, platform, states):
             ("inputs", turn @ by_torque[:6, tree.actuated]),
             ("wrench", turn @ by_torque[:6, :6] @ turn.T),
         ):
-            atol = CLOSE * max(1.0, float(np.abs(expected).max()))
+            atol = CLOSE * max(1.0, float(max_abs(expected)))
             assert_within(getattr(found, name), expected, atol)

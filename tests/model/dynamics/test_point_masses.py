@@ -10,7 +10,8 @@ from cauchy import taylor
 from clouds import Array
 from paths import poses_near
 from scales import scale_of
-from scipy.spatial.transform import Rotation
+from tolerance import assert_within, max_abs
+from turns import turn_of
 from unsymmetric import KINDS, machine_without_symmetry
 from virtual_motion import free_motion, height_roll_pitch, pillar_motion
 
@@ -87,7 +88,7 @@ class Sample(NamedTuple):
     def twist_of(self, direction):
         """Return the twist `(6,)` of degrees of freedom that move at 1."""
         velocity, turning = self.rates(direction, "position", "turn")
-        start = Rotation.from_quat(self.pose[[4, 5, 6, 3]]).as_matrix()
+        start = turn_of(self.pose).as_matrix()
         spin = turning @ start.T
         return np.concatenate([velocity, [spin[2, 1], spin[0, 2], spin[1, 0]]])
 
@@ -183,9 +184,9 @@ def test_mass_matrix(samples):
         found = twists @ mass @ twists.T
         if platform.n_deflections:
             # The springs' own part is not asked for; there is none between them and the platform.
-            assert np.abs(expected[:6, 6:]).max() <= CLOSE * np.abs(expected).max()
+            assert max_abs(expected[:6, 6:]) <= CLOSE * max_abs(expected)
             expected, found = expected[:6, :6], found[:6, :6]
-        assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
+        assert_within(found, expected, CLOSE * max_abs(expected))
 
 
 def test_energy_and_dissipation(samples):
@@ -231,7 +232,7 @@ def test_actuator_coordinates(samples):
         values, rates, accelerations = (part[:, column] for part in legs)
         found = (values + platform.home_coordinates, rates, accelerations)
         for part, expected in zip(found, actuators, strict=True):
-            assert np.abs(part - expected).max() <= CLOSE * np.abs(expected).max()
+            assert_within(part, expected, CLOSE * max_abs(expected))
 
 
 def test_the_cloud_holds_all_masses_of_the_machine(samples):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from paths import poses_near
 from redundant import redundant_machine
 from scales import scale_of
+from tolerance import assert_within, max_abs
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -69,7 +70,7 @@ def sample(request):
 
 
 def close(found, expected):
-    assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
+    assert_within(found, expected, CLOSE * max_abs(expected))
 
 
 def test_forces_give_the_acceleration(sample):
@@ -84,11 +85,11 @@ def test_no_forces_are_smaller(sample):
     extra = sample.platform.n_actuators - sample.platform.dof
     assert sample.strains.shape[1] == extra >= 1
     along = np.einsum("kij,kj->ki", sample.strains, sample.needed)
-    assert np.abs(along).max() <= CLOSE * np.abs(sample.needed).max()
+    assert max_abs(along) <= CLOSE * max_abs(sample.needed)
 
 
 def test_strains_move_nothing(sample):
-    size = np.abs(sample.needed).max()
+    size = max_abs(sample.needed)
     for strain in sample.strains.transpose(1, 0, 2):
         found = sample.platform.forward_dynamics(
             sample.pose, sample.twist, sample.needed + size * strain, sample.wrench

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
-from twin.errors import InputError
 from twin.rotations import displaced, displacement
 
 STEP = {"stewart": 0.01, "driving_simulator": 0.01, "compliant_stewart": 1e-3}
@@ -43,7 +43,7 @@ def assert_derivatives(platform):
     change.append(high.deflection - low.deflection)
     found = moved(0.0)[1]
     expected = found.state @ rate + found.forces @ (100.0 * more) + found.wrench @ (10.0 * load)
-    size = np.abs(expected).max()
+    size = max_abs(expected)
     assert_within(np.concatenate(change) / (2.0 * SMALL), expected, 1e-7 * size)
     run = platform.simulate(
         step,
@@ -54,8 +54,8 @@ def assert_derivatives(platform):
         deflection=inner,
         progress=False,
     )
-    assert np.abs(displacement(run.pose[-1], found.pose)).max() < 1e-8
-    assert np.abs(run.twist[-1] - found.twist).max() < 1e-5
+    assert max_abs(displacement(run.pose[-1], found.pose)) < 1e-8
+    assert_within(run.twist[-1], found.twist, 1e-5)
 
 
 @pytest.mark.quick
@@ -72,5 +72,5 @@ def test_constraints_and_springs(name):
 @pytest.mark.quick
 def test_bad_steps_are_refused():
     machine = twin.load("stewart")
-    with pytest.raises(InputError, match="time_step"):
+    with refused("time_step"):
         machine.step_derivatives(machine.home, np.zeros(6), np.zeros(6), 0.0)

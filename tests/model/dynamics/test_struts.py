@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from paths import poses_near
 from scales import scale_of
+from tolerance import assert_within, max_abs
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -67,7 +68,7 @@ def pair(request):
 
 
 def close(found, expected, scale):
-    assert np.abs(found - expected).max() <= CLOSE * scale
+    assert_within(found, expected, CLOSE * scale)
 
 
 def test_forward_dynamics_is_that_under_the_springs_forces(pair):
@@ -86,7 +87,7 @@ def test_inverse_dynamics_leaves_the_springs_share_out(pair):
     found = pair.struts.inverse_dynamics(pair.pose, pair.twist, acceleration)
     expected = pair.plain.inverse_dynamics(pair.pose, pair.twist, acceleration) - pair.pull
     condition = pair.struts.condition_number(pair.pose).max()
-    close(found, expected, condition * np.abs(pair.pull).max())
+    close(found, expected, condition * max_abs(pair.pull))
 
 
 def test_energy_and_mass(pair):
@@ -96,7 +97,7 @@ def test_energy_and_mass(pair):
     assert_array_equal(kinetic, plain_kinetic)
     stretch = pair.struts.inverse_kinematics(pair.pose) - pair.rest_lengths
     stored = 0.5 * (pair.axial("stiffness") * stretch**2).sum(axis=1)
-    close(potential, plain_potential + stored, np.abs(potential).max())
+    close(potential, plain_potential + stored, max_abs(potential))
     rates = np.einsum("kij,kj->ki", pair.struts.jacobian(pair.pose), pair.twist)
     lost = (pair.axial("damping") * rates**2).sum(axis=1)
     close(pair.struts.dissipation(pair.pose, pair.twist), lost, lost.max())

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scales import scale_of
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within, max_abs
+from turns import turn_of
 
 import twin
 from twin.analysis.platform import Platform
@@ -76,7 +78,7 @@ def images(platform):
         if (base < 0).any() or not np.array_equal(base, top):
             continue
         turned = np.abs(((platform.first_axes @ mirror) * platform.first_axes[base]).sum(axis=1))
-        if np.abs(turned - 1.0).max() < 1e-9:
+        if max_abs(turned - 1.0) < 1e-9:
             found.append((mirror, [int(i) for i in base]))
     return found
 
@@ -90,8 +92,8 @@ def permuted(state, order):
 
 def reflected(mirror, partner, state):
     """Return the mirror image of a state: vectors reflect, rotations reflect as pseudovectors."""
-    turn = Rotation.from_quat(state.pose[[4, 5, 6, 3]]).as_matrix()
-    quaternion = Rotation.from_matrix(mirror @ turn @ mirror).as_quat()[[3, 0, 1, 2]]
+    turn = turn_of(state.pose).as_matrix()
+    quaternion = Rotation.from_matrix(mirror @ turn @ mirror).as_quat(scalar_first=True)
     image = np.concatenate([mirror @ state.pose[:3], quaternion])
     return State(image, mirrored(mirror, state.twist), *permuted(state, partner))
 
@@ -110,7 +112,7 @@ def answer(platform, state):
 def close(found, expected):
     """Assert that arrays agree relative to the largest entry."""
     if expected.size:
-        assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
+        assert_within(found, expected, CLOSE * max_abs(expected))
 
 
 def test_mirror_image_moves_as_the_mirror_image(subtests):
@@ -155,9 +157,12 @@ def test_third_of_a_turn_changes_nothing(subtests):
             platform = round_platform(name)
             third = Rotation.from_rotvec([0.0, 0.0, 2 * np.pi / 3])
             state = random_state(platform, 10)
-            start = Rotation.from_quat(state.pose[[4, 5, 6, 3]])
+            start = turn_of(state.pose)
             turned = np.concatenate(
-                [third.apply(state.pose[:3]), (third * start * third.inv()).as_quat()[[3, 0, 1, 2]]]
+                [
+                    third.apply(state.pose[:3]),
+                    (third * start * third.inv()).as_quat(scalar_first=True),
+                ]
             )
             onward = np.roll(np.arange(6), 2)
             twist = third.apply(state.twist.reshape(2, 3)).ravel()
@@ -173,12 +178,12 @@ def test_symmetric_start_stays_symmetric(subtests):
         with subtests.test(f"{name}"):
             platform = round_platform(name)
             forces = 0.9 * platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-            assert np.ptp(forces) <= 1e-2 * np.abs(forces).max()  # offsets of the thesis' legs
+            assert np.ptp(forces) <= 1e-2 * max_abs(forces)  # offsets of the thesis' legs
             even = np.full(6, forces.mean())
             solution = integrate(platform, 0.1, forces=even)
             moved = solution.pose[-1] - solution.pose[0]
             assert abs(moved[2]) > 1e-8
             # Those offsets turn the thesis' machine about the vertical; nothing else leaves it.
-            assert np.abs(moved[[0, 1, 4, 5]]).max() <= 1e-11
+            assert max_abs(moved[[0, 1, 4, 5]]) <= 1e-11
             if name != "stewart":
                 assert abs(moved[6]) <= 1e-11

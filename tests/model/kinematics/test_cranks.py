@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_near
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
+from turns import turn_of
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -50,7 +51,7 @@ def zeros(platform):
 
 def tips_of(platform, poses):
     """Return the platform joints `(k, n, 3)` and their arms in the base frame."""
-    turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
+    turn = turn_of(poses).as_matrix()
     arms = platform.platform_joints @ turn.transpose(0, 2, 1)
     return poses[:, None, :3] + arms, arms
 

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
+from turns import turn_of
 
 import twin
 
@@ -18,7 +19,7 @@ TRIPLE = [name for name in twin.machine_names() if twin.load(name).n_actuators =
 
 def tips_of(platform, poses):
     """Return the platform joints `(k, n, 3)` in the base frame."""
-    turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
+    turn = turn_of(poses).as_matrix()
     return poses[:, None, :3] + platform.platform_joints @ turn.transpose(0, 2, 1)
 
 
@@ -30,7 +31,7 @@ def test_coordinates_are_what_geometry_says(platform, states):
         expected = np.linalg.norm(tips - platform.base_joints, axis=-1)
         assert_within(found, expected, 5e-15)
     elif platform.kind == "pillar":
-        turn = Rotation.from_quat(states.pose[:, [4, 5, 6, 3]]).as_matrix()
+        turn = turn_of(states.pose).as_matrix()
         feet = tips - found[..., None] * turn[:, None, :, 2]
         heights = np.broadcast_to(platform.base_joints[:, 2], found.shape)
         assert_within(feet[..., 2], heights, 5e-16)
@@ -66,9 +67,9 @@ def test_third_of_a_turn_about_gravity_moves_the_coordinates_on(subtests):
             third = Rotation.from_rotvec([0.0, 0.0, 2 * np.pi / 3])
             pose = platform.home + np.array([0.02, -0.03, 0.01, 0.0, 0.02, -0.03, 0.04])
             pose[3:] /= np.linalg.norm(pose[3:])
-            start = Rotation.from_quat(pose[[4, 5, 6, 3]])
+            start = turn_of(pose)
             turned = np.concatenate(
-                [third.apply(pose[:3]), (third * start * third.inv()).as_quat()[[3, 0, 1, 2]]]
+                [third.apply(pose[:3]), (third * start * third.inv()).as_quat(scalar_first=True)]
             )
             found, before = platform.inverse_kinematics(turned), platform.inverse_kinematics(pose)
             assert np.ptp(before) > 0.01

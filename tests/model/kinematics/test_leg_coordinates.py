@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from paths import poses_near
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
+from turns import turn_of
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -57,7 +58,7 @@ def test_chain_ends_at_the_platform_joints(straight, motion):
     values = straight.leg_coordinates(poses).values
     along = leg_rotations(straight, values)[..., 2]
     tips = straight.base_joints + lengths(straight, values)[..., None] * along
-    turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
+    turn = turn_of(poses).as_matrix()
     expected = poses[:, None, :3] + straight.platform_joints @ turn.transpose(0, 2, 1)
     # Rounding of angles and products, times lengths about one metre.
     assert_within(tips, expected, 3e-15)
@@ -81,7 +82,7 @@ def test_angular_velocity_is_the_sum_over_the_joints(straight, motion):
     along = rotations[..., 2]
     tips = legs.rates[..., 2:].sum(axis=-1)[..., None] * along
     tips = tips + np.cross(omega, lengths(straight, legs.values)[..., None] * along)
-    turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
+    turn = turn_of(poses).as_matrix()
     arms = straight.platform_joints @ turn.transpose(0, 2, 1)
     expected = twists[:, None, :3] + np.cross(twists[:, None, 3:], arms)
     # Rounding, enlarged by 1 / cos(psi) below two.

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from tolerance import assert_within
+from refusals import refused
+from tolerance import assert_within, max_abs
 
 import twin
-from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion import read_recording
 from twin.motion.cueing import (
@@ -77,7 +77,7 @@ def test_the_last_plan_goes_on_when_no_solution_is_found():
     force, rate = begin("braking", 3.0).at(cueing.period * np.arange(70))
     for sample in zip(force[:45], rate[:45], strict=True):
         cueing.step(*sample)
-    assert np.abs(cueing.rates).max() > 0.01
+    assert max_abs(cueing.rates) > 0.01
     cueing.program.solve = lambda problem: type(
         "Solution", (), {"solution": np.full(len(problem.gradient), np.nan), "iterations": 0}
     )()
@@ -108,7 +108,7 @@ def test_coordinated_turn_gives_no_steady_side_force():
     platform = twin.load("stewart")
     made = outcome(platform, begin("coordinated_turn", 6.0))
     steady = made.error.time > 5.0
-    assert np.abs(made.error.platform.force[steady, 1]).max() < 0.17
+    assert max_abs(made.error.platform.force[steady, 1]) < 0.17
 
 
 def test_known_future_helps():
@@ -146,7 +146,7 @@ def test_program_against_another_solver(name):
     assert ours.solved
     expected = np.array(other.x)
     assert (np.minimum(p.upper - p.rows @ expected, p.rows @ expected - p.lower) < 1e-6).any()
-    assert_within(ours.solution, expected, 1e-6 * np.abs(expected).max())
+    assert_within(ours.solution, expected, 1e-6 * max_abs(expected))
 
 
 def test_prediction_is_what_happens():
@@ -248,16 +248,16 @@ def test_motion_is_written_and_read_back(tmp_path):
     ours, theirs = made.motion.sample(time), back.sample(time)
     assert_within(theirs.pose, ours.pose, 1e-6)
     assert_within(theirs.twist, ours.twist, 1e-3)
-    with pytest.raises(InputError):
+    with refused():
         write_motion(made.motion, tmp_path / "none" / "motion.csv")
-    with pytest.raises(InputError):
+    with refused():
         write_motion("motion", tmp_path / "motion.csv")
 
 
 def test_malformed_arguments_are_refused():
     platform = twin.load("stewart")
     for options in ({"head": [0.0]}, {"settings": 1}, {"preview": "manoeuvre"}, {"period": -1.0}):
-        with pytest.raises(InputError):
+        with refused():
             PredictiveCueing(platform, **options)
     for changes in (
         {"blocks": (2, 2, 2, 2)},
@@ -267,5 +267,5 @@ def test_malformed_arguments_are_refused():
         {"force_weight": (1.0, -1.0, 1.0)},
         {"margin": np.nan},
     ):
-        with pytest.raises(InputError):
+        with refused():
             PredictiveSettings(**changes)

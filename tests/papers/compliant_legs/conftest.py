@@ -99,7 +99,7 @@ def compliant_states(machine):
     turn = Rotation.from_rotvec(random.uniform(-0.2, 0.2, (STATES, 3)))
     place = machine.home[:3] + random.uniform(-0.08, 0.08, (STATES, 3))
     return CompliantStates(
-        np.hstack([place, turn.as_quat()[:, [3, 0, 1, 2]]]),
+        np.hstack([place, turn.as_quat(scalar_first=True)]),
         random.normal(size=(STATES, 6)),
         np.hstack([random.normal(size=(STATES, n)) * 0.02, random.normal(size=(STATES, n)) * 0.3]),
         random.normal(size=(STATES, n)) * 300.0,

@@ -154,4 +154,4 @@ def test_forward_dynamics_is_that_of_the_reference(machine):
     state = np.concatenate([pose, twist])
     assert interpreted(extended_to_task)(model, state, forces, found, work)
     expected = machine.forward_dynamics(pose, twist, forces)
-    assert np.abs(found - expected).max() <= 1e-12 * np.abs(expected).max()
+    assert_within(found, expected, 1e-12 * np.abs(expected).max())

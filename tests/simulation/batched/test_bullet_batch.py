@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from batch_rig import PERIOD, heavier, machine
+from refusals import refused
 
-from twin.errors import InputError
 from twin.simulation.batched import make_batched_plant
 
 pybullet = pytest.importorskip("pybullet")
@@ -28,9 +28,9 @@ def test_closing_disconnects_every_client():
 
 
 def test_more_rows_than_memory_are_refused():
-    with pytest.raises(InputError, match="size"):
+    with refused("size"):
         make_batched_plant("bullet", machine("srspm"), 257, PERIOD)
-    with pytest.raises(InputError, match="size"):
+    with refused("size"):
         make_batched_plant("bullet", machine("srspm"), 86, PERIOD, fidelity="accurate")
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from batch_rig import PERIOD, check_again, check_alone, check_rows, machine
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refused
 
 import twin
-from twin.errors import InputError
 from twin.simulation.batched import make_batched_plant
 
 pytest.importorskip("pybullet")
@@ -66,7 +66,7 @@ def test_a_reset_forgets_everything(engine, name, tmp_path, monkeypatch):
 @both
 def test_a_ball_needs_a_fleet_that_has_one(engine):
     batch = make_batched_plant(engine, machine("stewart"), 1, PERIOD)
-    with pytest.raises(InputError, match="ball"):
+    with refused("ball"):
         batch.reset(np.array([0]), ball=np.zeros((1, 4)))
     batch.close()
 

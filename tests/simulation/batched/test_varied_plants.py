@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from refusals import refused
 
 import twin
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
-from twin.errors import InputError
 from twin.machine.randomisation import with_values
 from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
@@ -58,5 +58,5 @@ def test_a_step_too_long_for_the_varied_machine_is_refused():
     step = 0.5 * (drive_timestep(mine) + drive_timestep(light))
     plant = Plant(mine, inertial=False)
     plant.prepare(step)
-    with pytest.raises(InputError, match="too long for the drives"):
+    with refused("too long for the drives"):
         varied_plant(plant, light, step, True)

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from case_outcomes import failed, failed_names
+from refusals import refused
 from unsymmetric import content_without_symmetry
 
 import twin
 import twin.validation.cases
 from twin.analysis.platform import Platform
-from twin.errors import InputError, MissingDependencyError
+from twin.errors import MissingDependencyError
 from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
@@ -108,7 +109,7 @@ def test_every_case_is_in_the_list_under_its_name():
 
 def test_unknown_case_is_an_input_error(subtests):
     for name in ["", "Reference", "case", "os", None, 3]:
-        with subtests.test(f"{name}"), pytest.raises(InputError, match="unknown case"):
+        with subtests.test(f"{name}"), refused("unknown case"):
             load_case(name)
 
 
@@ -172,22 +173,6 @@ def test_projection_notices_a_mass_off_by_a_millionth(stewart, monkeypatch):
     assert len(failed_names(result.measures)) == len(comparison.ENGINE_LIMITS)
 
 
-@pytest.mark.parametrize("engine", [limit.engine for limit in comparison.ENGINE_LIMITS])
-def test_trajectories_notice_an_engine_at_its_defaults(srspm, engine, monkeypatch):
-    honest = comparison.simulate
-
-    def at_defaults(*arguments, **options):
-        if options.get("engine") == engine:
-            options |= {"engine_defaults": True, "fidelity": "fast"}
-        return honest(*arguments, **options)
-
-    monkeypatch.setattr(comparison, "simulate", at_defaults)
-    result = load_case("constant_forces").run(srspm)
-    label = comparison.ENGINE_LABELS[engine]
-    assert failed(result.measures)
-    assert all(name.startswith(label) for name in failed_names(result.measures))
-
-
 def test_missing_engine_is_told_and_does_not_fail(srspm, monkeypatch):
     honest = comparison.simulate
 
@@ -201,13 +186,6 @@ def test_missing_engine_is_told_and_does_not_fail(srspm, monkeypatch):
     assert result.verdict == "pass"
     (note,) = (one for one in result.quantities if one.name.startswith("Bullet"))
     assert "pip install pybullet" in note.note
-
-
-def test_published_end_of_fall_notices_another_gravity(srspm):
-    content = srspm.parameters.model_dump() | {"gravity": 9.81}
-    result = load_case("free_fall").run(Platform(MachineParameters.model_validate(content)))
-    assert any("printed" in name for name in failed_names(result.measures))
-    assert {statement.agreement for statement in result.statements} >= {"differs"}
 
 
 def test_a_value_that_is_not_a_number_fails(srspm, outcome):
@@ -253,6 +231,7 @@ def test_multipliers_notice_a_misread_term(constants):
     assert simulator_multipliers.wrong_terms(reduction, plate) == [misread]
 
 
+@pytest.mark.slow
 def test_fall_of_the_cranked_machine_is_compared_with_the_published_one(outcome):
     result = outcome(twin.load("rss"), "rss_free_fall")
     (height,) = [m for m in result.measures if m.name.startswith("height")]

@@ -23,7 +23,7 @@ def test_rotation_error_is_the_angle_between(subtests):
             for row, turn in zip(
                 poses, (start, Rotation.from_rotvec(angle * axis) * start), strict=True
             ):
-                row[3:] = turn.as_quat()[[3, 0, 1, 2]]
+                row[3:] = turn.as_quat(scalar_first=True)
             rounding = 5e-16 if angle < 1.0 else 2e-15
             assert rotation_error(poses[1], poses[0]) == pytest.approx(angle, abs=rounding)
             # A quaternion and its negative are the same rotation.

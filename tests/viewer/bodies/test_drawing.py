@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import trimesh
 from numpy.testing import assert_array_equal
+from refusals import refused
 from tolerance import assert_within
 
 import twin
 from twin.engines.mechanism import make_mechanism
 from twin.engines.mjcf.robot import mechanism_xml
-from twin.errors import InputError, ParameterError, SimulationStoppedError
+from twin.errors import ParameterError, SimulationStoppedError
 from twin.viewer.bodies.machine import drawn_mesh
 from twin.viewer.scene_model import SceneModel
 
@@ -110,7 +111,7 @@ def test_files_that_cannot_be_drawn_are_refused(tmp_path, name):
     (tmp_path / name).write_text("no mesh at all")
     (tmp_path / "mine.toml").write_text(MACHINE.format(name))
     platform = twin.load(tmp_path / "mine.toml")
-    with pytest.raises(InputError, match=r"appearance\.mesh"):
+    with refused(r"appearance\.mesh"):
         SceneModel(platform)
 
 
@@ -136,7 +137,7 @@ def test_what_has_no_size_names_its_field(subtests, tmp_path):
         (CUBE, "1e9 m", "unit"),
     ]:
         match = rf"appearance\.{field}: "
-        with subtests.test(f"{triangles}"), pytest.raises(InputError, match=match):
+        with subtests.test(f"{triangles}"), refused(match):
             SceneModel(exported(tmp_path, triangles, unit))
 
 
@@ -158,7 +159,7 @@ def test_vertices_that_do_not_exist_are_named(tmp_path, index):
     assert document["accessors"][number]["componentType"] == 5125
     content[place : place + 4] = struct.pack("<I", index)
     file.write_bytes(content)
-    with pytest.raises(InputError, match=rf"appearance\.mesh: .* vertex {index} of 8"):
+    with refused(rf"appearance\.mesh: .* vertex {index} of 8"):
         SceneModel(twin.load(tmp_path / "mine.toml"))
 
 

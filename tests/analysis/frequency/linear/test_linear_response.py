@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 from tolerance import assert_within
 
 import twin
@@ -17,7 +18,6 @@ from twin.analysis.frequency.linear import (
 from twin.analysis.stiffness import compliance_matrix, natural_modes
 from twin.control.active_damping import IntegralForceFeedback
 from twin.control.linear import linearise
-from twin.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,9 @@ def test_damping_lowers_the_resonance(hexapod):
 
 
 def test_bad_arguments_are_refused(hexapod):
-    with pytest.raises(InputError):
+    with refused():
         frequency_response(hexapod, "forces", "rates", [[1.0]])
-    with pytest.raises(InputError, match="linearise"):
+    with refused("linearise"):
         frequency_response(hexapod.platform, "forces", "rates", [1.0])
 
 
@@ -71,9 +71,9 @@ def test_decay_of_known_exponentials():
     found = decay_poles(values, period, 3)
     wanted = np.array([-3.0 + 20.0j, -3.0 - 20.0j, -1.0])
     assert_within(np.sort_complex(found), np.sort_complex(wanted), 1e-6)
-    with pytest.raises(InputError):
+    with refused():
         decay_poles(np.zeros(200), period, 3)
-    with pytest.raises(InputError):
+    with refused():
         decay_poles(values[:8], period, 3)
 
 

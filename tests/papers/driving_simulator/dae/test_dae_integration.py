@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from paper_plate import PAPER, PLATE
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 
 from twin.errors import IntegrationError
 from twin.papers.driving_simulator.dae.integration import (
@@ -132,7 +132,7 @@ def test_energies_change_forces_and_no_motion():
         integrate_dae(PAPER, INPUTS["sigmoid"], 2.0, complete=flag) for flag in (False, True)
     )
     assert_within(printed.coordinates, complete.coordinates, 1e-10)
-    assert np.abs(printed.forces - complete.forces).max() > 10.0
+    assert max_abs(printed.forces - complete.forces) > 10.0
 
 
 @pytest.mark.parametrize("plate", [PAPER, PLATE])
@@ -154,7 +154,7 @@ def test_order_in_which_forces_approach_the_exact_ones(plate, complete, order):
             levels = [dae.consistent(part) for part in sample]
             small = -dae.multipliers(levels[0], levels[1], sample)[4:]
             forces = exact.forces(*(level[:3] for level in levels), pushing=[0, 1, 2])
-            worst = max(worst, np.abs(forces[[0, 2, 1]] - small).max())
+            worst = max(worst, max_abs(forces[[0, 2, 1]] - small))
         return worst
 
     rates = [np.log2(difference(size) / difference(size / 2)) for size in (0.02, 0.01)]
@@ -166,7 +166,7 @@ def test_start_is_consistent_at_both_levels(name):
     run, sample = integrate_dae(PAPER, INPUTS[name], 0.1), INPUTS[name].sample(0.0)
     assert_within(run.coordinates[0], known(sample.value), 1e-15)
     assert_within(run.rates[0], known(sample.rate), 1e-15)
-    assert np.abs(run.rates[0]).max() > 1e-4, "the paper's inputs do not start at rest"
+    assert max_abs(run.rates[0]) > 1e-4, "the paper's inputs do not start at rest"
 
 
 class Broken(LengthInput):

@@ -5,10 +5,10 @@ import pytest
 import sympy
 from numpy.testing import assert_array_equal
 from paper_plate import PLATE
+from refusals import refused
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
-from twin.errors import InputError
 from twin.papers.driving_simulator.exact import exact_head_motion
 from twin.papers.driving_simulator.kinematics import ExactKinematics
 from twin.papers.driving_simulator.studies import (
@@ -172,5 +172,5 @@ def test_refused_head(subtests):
     for head in [[0.0, 1.0], "head", [0.0, np.nan, 1.0]]:
         with subtests.test(f"{head}"):
             for motion in (exact_head_motion, small_angle_head_motion):
-                with pytest.raises(InputError, match="head"):
+                with refused("head"):
                     motion(PLATE, head, *states())

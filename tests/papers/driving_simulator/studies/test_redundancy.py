@@ -1,12 +1,11 @@
 """Four actuators for three dof: internal force and wrong commands."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_array_equal
 from paper_plate import PLATE
+from refusals import refused
 from tolerance import assert_within
 
-from twin.errors import InputError
 from twin.papers.driving_simulator.exact import ExactModel
 from twin.papers.driving_simulator.studies import (
     INTERNAL_FORCE_DIRECTION,
@@ -42,5 +41,5 @@ def test_split_is_orthogonal_and_complete():
 
 
 def test_refused_arguments():
-    with pytest.raises(InputError, match="forces"):
+    with refused("forces"):
         split_forces([1.0, 2.0, 3.0])

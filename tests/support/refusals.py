@@ -1,0 +1,37 @@
+"""Bad input is refused with an error that says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from twin.errors import InputError
+
+
+def refused(message: str | None = None, *, field: str | None = None) -> Any:
+    """Expect an `InputError` in the block that follows.
+
+    Args:
+        message: regular expression that its message has; messages begin with the field.
+        field: the whole name of the field.
+    """
+    return pytest.raises(
+        InputError, match=message, check=lambda error: field is None or error.field == field
+    )
+
+
+def assert_all_refused(call: Callable[..., Any], cases: Iterable[tuple[Any, ...]]) -> None:
+    """Check that each case is refused, and name all that are not.
+
+    A case holds the arguments of `call`, and as its last entry the message to expect.
+    """
+    accepted = []
+    for *arguments, message in cases:
+        try:
+            with refused(message):
+                call(*arguments)
+        except (pytest.fail.Exception, AssertionError) as error:
+            accepted.append(f"{arguments}: {error}")
+    assert not accepted, "\n".join(accepted)
