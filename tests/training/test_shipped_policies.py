@@ -27,6 +27,21 @@ def test_the_ball_policy_returns_more_than_700_and_than_its_law():
 
 
 @pytest.mark.slow
+def test_the_ball_on_three_legs_is_nearer_its_target_than_with_the_law():
+    options = {key: load_policy("balancer_ball").options[key] for key in ("machine", "ball")}
+    found = evaluate(
+        "twin/BallBalance-v0",
+        ["balance_law", "balancer_ball"],
+        engines=("mujoco",),
+        episodes=1,
+        seed=SEED,
+        options=options,
+    )
+    assert found.mean("balancer_ball", "mujoco", "distance [mm]").value < 25.0
+    assert found.difference("balancer_ball", "mujoco", "distance [mm]").value < 0.0
+
+
+@pytest.mark.slow
 def test_the_cueing_policy_has_a_smaller_perceived_error_than_the_adaptive_washout():
     found = evaluate(
         "twin/MotionCueing-v0",

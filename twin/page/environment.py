@@ -35,7 +35,7 @@ from twin.training.environments import (
     option_differences,
 )
 from twin.training.evaluation import ZERO_ACTOR
-from twin.training.policy import Policy, policies_of, policy_for
+from twin.training.policy import Policy, load_policy, policies_of, policy_for
 from twin.training.settings import ENVIRONMENT_LAWS, make_law
 
 DEGREES_PER_RADIAN = 180.0 / np.pi
@@ -259,7 +259,11 @@ class EnvironmentSession:
             MissingDependencyError: the engine's library is not installed.
         """
         self.environment = one_of(environment, "environment", environment_ids())
-        shipped = policies_of(environment)
+        shipped = tuple(
+            shipped_name
+            for shipped_name in policies_of(environment)
+            if "machine" not in option_differences(load_policy(shipped_name), options)
+        )
         is_default = policy is None and options.keys() <= {"engine"}
         name = next(iter(shipped), None) if is_default else policy
         trained = None

@@ -31,8 +31,8 @@ def test_another_policy_has_another_outcome(shipped, column):
     assert measure_of(own, shipped).verdict == "fail"
 
 
-def test_all_shipped_policies_are_in_the_report():
-    assert {shipped.policy for shipped in ALL} == set(policy_names())
+def test_all_shipped_policies_of_shipped_machines_are_in_the_report():
+    assert {shipped.policy for shipped in ALL} == {*policy_names()} - {"balancer_ball"}
 
 
 def row(condition, difference, title="error"):
