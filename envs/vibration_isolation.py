@@ -80,7 +80,7 @@ RIGID_GAINS = {"base": 1.0, "delay": 0.003, "velocity": 0.0, "acceleration": 0.0
 class VibrationIsolationSettings(TaskSettings):
     """Settings of vibration isolation: shaking of the base, actions, errors of the sensors."""
 
-    period: float = Field(0.005, gt=0.0, description="of control [s]")
+    period: float = Field(0.005, gt=0.0, description="control period [s]")
     action: Literal["velocities", "forces"] = Field(
         "velocities", description="speeds of the actuators, or forces"
     )
@@ -101,8 +101,8 @@ class VibrationIsolationSettings(TaskSettings):
         None,
         gt=0.0,
         le=100.0,
-        description="RMS of the base's along each axis [m/s2]; default what the actuators can "
-        "make up for, at most 0.5",
+        description="RMS acceleration of the base along each axis [m/s2]; default what the "
+        "actuators can make up for, at most 0.5",
     )
     lowest_frequency: float = Field(1.0, gt=0.0, le=1000.0, description="of the shaking [Hz]")
     highest_frequency: float = Field(20.0, gt=0.0, le=1000.0, description="of the shaking [Hz]")
@@ -455,7 +455,7 @@ class VibrationIsolationEnv(PlatformEnv):
     | acceleration | 0.6 | 0 to 1 | 1 without absolute acceleration, falls with its logarithm |
     | displacement | 0.2 | 0 to 1 | the same for the absolute displacement |
     | rotation | 0.2 | 0 to 1 | the same for the angular rate |
-    | stroke | 0.05 | -inf to 0 | minus the mean square way of the actuators, in parts of half |
+    | stroke | 0.05 | -inf to 0 | minus the actuators' mean square displacement per half stroke |
     | smoothness | 0.01 | -4 to 0 | minus the mean square change of the action |
 
     A platform that moves as its base does gets about half of the first two.
@@ -514,10 +514,10 @@ class VibrationIsolationEnv(PlatformEnv):
     | largest_attitude | 0.3 |
     | overtravel | 0.05 |
 
-    What they mean is in `VibrationIsolationSettings`. `reset(options={"acceleration": 0.2})`, and
-    the same of both frequencies, are for one episode; a randomisation may vary them as
-    `task.acceleration`, `task.lowest_frequency` and `task.highest_frequency`. `IsolationLaw` is an
-    analytic law on the same observations.
+    What they mean is in `VibrationIsolationSettings` and `TaskSettings`.
+    `reset(options={"acceleration": 0.2})`, and the same of both frequencies, are for one episode; a
+    randomisation may vary them as `task.acceleration`, `task.lowest_frequency` and
+    `task.highest_frequency`. `IsolationLaw` is an analytic law on the same observations.
 
     Versions: v0, the first.
     """

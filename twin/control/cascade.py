@@ -216,11 +216,11 @@ def internal_forces(platform: MachineModel, poses: FloatArray) -> FloatArray:
 class Cascade(Controller):
     """Decentralised PI position loops: speed command = feedforward + gain e + integral of e.
 
-    The drives close the velocity loops. Where the command is limited the integral stops, and it
-    starts such that the first command is the present speed. Velocity feedforward begins
-    `feedforward_start` after the closed loop and rises over `feedforward_rise`; a cascade that
-    takes over later has it at once. Struts also get the force that stretches their own springs.
-    Servos and steppers get positions instead: see `PositionCommands`.
+    The drives close the velocity loops. Where the command is limited the integral stops. Its
+    initial value makes the first command equal to the present speed. Velocity feedforward begins
+    `feedforward_start` after the loop is closed and rises over `feedforward_rise`; a cascade that
+    takes over after that time has all of it at once. Struts also get the force that stretches their
+    own springs. Servos and steppers get positions instead: see `PositionCommands`.
 
     Attributes:
         position_gain: [1/s].
@@ -254,8 +254,8 @@ class Cascade(Controller):
             position_gain: [1/s].
             position_integral: [1/s2].
             velocity_gain: of the velocity loop [N s/m] or [N m s/rad], one number or `(n,)`.
-            velocity_time: [s], one number or `(n,)`.
-            feedforward_start: [s] after the closed loop, when velocity feedforward begins.
+            velocity_time: integral time of the velocity loop [s], one number or `(n,)`.
+            feedforward_start: [s] after the loop is closed, when velocity feedforward begins.
             feedforward_rise: [s] over which it rises.
 
         Raises:

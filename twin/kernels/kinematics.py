@@ -70,14 +70,14 @@ MIN_PIECE = 1.0 / 512.0
 
 
 @device
-def allowed(rows: FloatArray, motion: FloatArray, drift: float) -> bool:
-    """Return whether a twist (drift 0) or an acceleration (drift 1) meets the constraints."""
+def allowed(rows: FloatArray, motion: FloatArray, with_drift: float) -> bool:
+    """Return whether a twist (with_drift 0) or an acceleration (1) meets the constraints."""
     size = max(1.0, abs(motion[0]))
     for k in range(1, 6):
         size = max(size, abs(motion[k]))
     all_met = True
     for i in range(rows.shape[0]):
-        constraint_error = drift * rows[i, 6]
+        constraint_error = with_drift * rows[i, 6]
         for k in range(6):
             constraint_error += rows[i, k] * motion[k]
         if not abs(constraint_error) <= MOTION_TOLERANCE * size:
@@ -194,7 +194,7 @@ def jacobian_derivative_batch(
 
 @compiled
 def constraints_batch(legs: Legs, poses: FloatArray, twists: FloatArray, out: FloatArray) -> int:
-    """Fill `out` (batch, constraints, 8): C (6 entries), drift, and the error of the pose."""
+    """Fill `out` (batch, constraints, 8): C (6 entries), dC/dt twist, and the error of the pose."""
     for k in range(poses.shape[0]):
         fill_constraints(legs, platform_state(poses[k], twists[k]), out[k])
     return -1

@@ -324,6 +324,8 @@ class MachineWatch:
         alarms = detector.update(time)
         self._force = detector.window.means(slice(2 * len(unexplained), 3 * len(unexplained)))
         leading = detector.leading
+        # Friction that changes slowly goes into the law and is reported by `_wear`; while another
+        # cause is suspected, the law stays as it is.
         if detector.suspected_since is None or (leading and leading[0] == "friction"):
             friction = columns[:, 3 * len(unexplained)]
             law.follow_friction(unexplained - detector.known_part(columns), friction)

@@ -85,6 +85,7 @@ def finished_rows(workers: Workers, tasks: Iterable[Task], retries: int) -> Iter
                 if attempts[task.key] <= retries:
                     running[workers.submit(task)] = task
                     continue
+                # A long report of the library follows.
                 reason = str(error).partition("\nDetailed")[0]
                 yield lost_row(task, f"its worker died {1 + retries} times; the last: {reason}")
             running |= {workers.submit(task): task for task in islice(waiting, 1)}

@@ -71,8 +71,8 @@ ENGINE_FIDELITIES = (("analytic", "fast"), ("mujoco", "accurate"))
 """Engines that run the decays, with their fidelity."""
 
 TESTED_GAINS = {"iff": 0.15, "dvf": 0.15}
-"""Gains at which decays of struts are measured, relative to the best gain, at which nothing
-swings."""
+"""Gains at which decays of struts are measured, relative to the best gain, at which the mode does
+not oscillate."""
 
 STRUT_RELEASE = 10.0
 """[m/s2] Displacement of struts at the release, per square of the control period. MuJoCo's loops
@@ -260,8 +260,8 @@ def check_active_damping(platform: Platform) -> CaseResult:
     of it runs through delay, lag, motors on transmissions, dry friction and encoders. The case
     measures the damping that is left.
     """
-    driven_machine = with_drives(platform)
-    shipped_with_drives = driven_machine is not platform
+    driven_machine = with_drives(platform)  # the machine itself where it has no such configuration
+    has_drives = driven_machine is not platform
     platform = without_drives(platform)
     linear = linearise(platform)
     controllers: dict[str, LocalFeedback] = {
@@ -271,7 +271,7 @@ def check_active_damping(platform: Platform) -> CaseResult:
     damped = Damped(platform, linear, controllers)
     decays, plot = _decays(damped)
     measures: list[Entry] = [_all_gains(platform), *decays, *_outer(damped)]
-    if shipped_with_drives:
+    if has_drives:
         measures += driven_measures(driven_machine)
     return check_active_damping.result(platform, measures, (plot,))
 

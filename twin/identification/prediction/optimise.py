@@ -434,7 +434,7 @@ def refine(search: Search, x: FloatArray) -> Solution:
 def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
     """Return the Jacobian `(rows, p)` at the nominal values, by parameters in SI, of some windows.
 
-    Differences are central, and equal for all delays, of which some make up for each other.
+    Differences are central, with the same step for all delays, as some delays make up for others.
     """
     parameters = problems[0].parameters
     prior_stds = prior_std_array(parameters)
@@ -446,16 +446,17 @@ def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
         count = len(problem.windows.first)
         decimated = problem.part(np.arange(0, count, VISIBILITY_WINDOW_STEP))
         slopes = decimated.linearised(nominal, np.vstack([steps, -steps])).slopes
-        # Few windows stand for all.
+        # Weighted as if all windows were used.
         weight = np.sqrt(count / len(decimated.windows.first))
         rows.append(weight * slopes.reshape(-1, len(nominal)) / prior_stds)
     return np.vstack(rows)
 
 
 def term_starts(parameters: Sequence[Parameter]) -> FloatArray:
-    """Return scaled parameters `(p,)` at which free terms act and others are those of the file.
+    """Return the scaled parameters `(p,)` to begin with: free terms above zero, others the file's.
 
-    Where a cable pulls, and how fast a payload swings, shows only beside its force or its mass.
+    The direction of a cable and the frequency of a swinging payload have no effect while its force
+    or mass is zero.
     """
     return np.array([TERM_START * each.path.startswith(TERM_PREFIX) for each in parameters])
 

@@ -69,8 +69,9 @@ def delayed_commands(
     """Return commands and feedforward `(k, n)` of a machine's motors; None: no feedforward.
 
     Commands pass the converters and the delay. Each step takes the mean of what is held over it,
-    so that delays need not be whole steps. Forces also pass the lag of the current loop, in
-    continuous time.
+    so that delays need not be whole steps. Commanded forces also pass the lag of the current loop,
+    in continuous time. Feedforward is only converted and delayed here: it adds to the force of the
+    velocity loop, and the drive limits and lags their sum in the rollout.
 
     Args:
         recording: of the commands.
@@ -126,7 +127,7 @@ def _means(
     """
     means = np.empty((len(times) - 1, values.shape[1]))
     for delay, lag in set(zip(delays, lags, strict=True)):
-        legs = [is_own_delay == (delay, lag) for is_own_delay in zip(delays, lags, strict=True)]
+        legs = [pair == (delay, lag) for pair in zip(delays, lags, strict=True)]
         means[:, legs] = _delayed_means(at, values[:, legs], delay, lag, times)
     return means
 

@@ -196,7 +196,7 @@ def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> b
 def find_twist(legs: Any, rates: FloatArray, y: FloatArray, work: Any) -> bool:
     """Fill the twist in `y` (13,) from actuator `rates` (n,) at its pose.
 
-    `work.matrix` holds the Jacobian there, as `find_pose` leaves it. Returns whether it is regular.
+    `find_pose` has left the Jacobian at that pose in `work.matrix`. Returns whether it is regular.
     """
     n = legs.rows.shape[0]
     for i in range(n):

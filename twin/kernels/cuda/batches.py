@@ -271,7 +271,7 @@ class StateInputs(NamedTuple):
     twist: FloatArray
     deflection: FloatArray
     inputs: FloatArray
-    """actuator forces, or an acceleration"""
+    """actuator forces, or an acceleration (inverse dynamics)"""
     wrench: FloatArray
 
 

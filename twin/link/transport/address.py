@@ -79,14 +79,15 @@ def resolved_host(host: str, field: str) -> str:
 
 
 def check_allowed(address: Address, allowed: Iterable[str], field: str) -> None:
-    """Check that an address is this computer's own, or that hosts beyond it are allowed.
+    """Refuse an address that other computers can reach unless some host is allowed, whichever.
 
     Raises:
-        InputError: it is another one's, and no host is allowed.
+        InputError: the address is not loopback, and `allowed` is empty.
     """
     if not (address.is_local or tuple(allowed)):
         raise InputError(
-            field, f"{address} is not on this computer alone; allow the other host by its name"
+            field,
+            f"{address} can be reached from other computers; allow the other host by its name",
         )
 
 

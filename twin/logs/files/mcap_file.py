@@ -317,17 +317,19 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
         channels = {} if summary is None else summary.channels
         schemas = {} if summary is None else summary.schemas
         collector = Collector(path, metadata)
-        joint_names: dict[int, dict[str, list[str]]] = {}
+        units_of_channels: dict[int, dict[str, list[str]]] = {}
         for channel_id, channel in channels.items():
             if LAYOUT_MARK in channel.metadata:
-                joint_names[channel_id] = _units(channel.metadata[LAYOUT_MARK], channel.topic, path)
-                for name, units in joint_names[channel_id].items():
+                units_of_channels[channel_id] = _units(
+                    channel.metadata[LAYOUT_MARK], channel.topic, path
+                )
+                for name, units in units_of_channels[channel_id].items():
                     collector.declare(name, units)
         own_tf = {
             channel_id
             for channel_id, channel in channels.items()
-            if joint_names
-            and channel_id not in joint_names
+            if units_of_channels
+            and channel_id not in units_of_channels
             and schemas[channel.schema_id].name == TRANSFORMS_SCHEMA
         }
         yield collector.take()
@@ -337,8 +339,10 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
             if channel.id in own_tf:
                 continue
             content, stamp = _content(channel, message, path)
-            if channel.id in joint_names:
-                _add_own(collector, schema.name, content, stamp, joint_names[channel.id], path)
+            if channel.id in units_of_channels:
+                _add_own(
+                    collector, schema.name, content, stamp, units_of_channels[channel.id], path
+                )
             else:
                 for name, value in numbers(content, channel.topic):
                     collector.add(name, stamp, (value,))
@@ -414,11 +418,11 @@ def _add_own(
     units: dict[str, list[str]],
     path: Path,
 ) -> None:
-    """Add a message of our own schema to the channels of a log."""
+    """Add a message of a schema that this package writes to the channels of a log."""
     try:
         values_of_channels = samples(schema, content, list(units))
         if any(len(a) != len(b) for a, b in zip(values_of_channels, units.values(), strict=True)):
-            raise ValueError("another number of values than units")
+            raise ValueError("the number of values differs from that of units")
     except (KeyError, TypeError, ValueError) as error:
         message = f"a message of {', '.join(units)} at {stamp:.9g} s is damaged"
         raise InputError(str(path), f"{message} ({type(error).__name__}: {error})") from None

@@ -223,7 +223,7 @@ class _Listed(Table):
 class Polar(_Listed):
     """Joint points by their angle about z, each with its own radius and height where they differ.
 
-    One radius or height is that of all joints.
+    A single radius or height holds for all joints.
     """
 
     layout: Literal["polar"] = Field("polar", description="Kind of layout")
@@ -240,7 +240,7 @@ class Polar(_Listed):
         for name, values in (("radius", self.radius), ("height", self.height)):
             if len(values) not in (1, count):
                 raise ValueError(
-                    f"{name} has {len(values)} entries; give 1, or {count} as `angles`"
+                    f"{name} has {len(values)} entries; give 1, or {count}: one per angle"
                 )
         if min(self.radius) <= 0:
             raise ValueError("radius must be greater than 0")

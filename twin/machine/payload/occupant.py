@@ -259,12 +259,12 @@ class Occupant:
     mass: float
     """body mass [kg]"""
     sex: str = "male"
-    """Whose fractions are taken: `male` or `female`"""
+    """Table of mass and length fractions: `male` or `female`"""
     posture: SeatedPosture = field(default_factory=SeatedPosture)
     """Angles of the segments"""
     seat: tuple[float, float, float] | None = None
-    """Top of the seat under the hips, platform frame [m]; default: the centre of mass of occupant
-    and wheelchair above the reference point, the seat as high as the wheelchair's or 0.45 m"""
+    """Top of the seat under the hips, platform frame [m]; default: as high as the seat of the
+    wheelchair, or 0.45 m, and where the common centre of mass is above the reference point"""
     wheelchair: Wheelchair | None = None
     """The chair, if the occupant brings one"""
 

@@ -289,7 +289,8 @@ def forces_along(
 ) -> Forces:
     """Return the forces of the driven pillars along the inputs, by four models.
 
-    They are the engine's open tree, the exact model, the printed and the completed energies.
+    They are the engine's tree of bodies without loops, the exact model, and Lagrange's equations
+    with the paper's printed energies and with these energies completed.
     """
     time = np.linspace(0.0, duration, STATE_COUNT)
     driven_indices = list(DRIVEN_INDICES)

@@ -239,14 +239,14 @@ class Rest(NamedTuple):
     forces: Array
     """`(n,)` forces of the actuators"""
     deflection: Array
-    """`(n,)` deflections [m] of springs in series; zero without springs"""
+    """`(n,)` deflections [m] of springs in series, positive when stretched; zero without springs"""
 
 
 class Composition:
     """A machine made of typed bodies about one pose.
 
-    Coordinates: three translations and rotations of the platform, or heave, roll and pitch on
-    pillars; then the deflections of springs in series. All are zero in the pose.
+    Its coordinates are zero at that pose: three translations and three rotations of the platform,
+    or heave, roll and pitch on pillars; then, for springs in series, the changes of `deflection`.
     """
 
     def __init__(self, typed: Typed, shift: Array | None = None, tilt: Array | None = None) -> None:

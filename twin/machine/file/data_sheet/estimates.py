@@ -37,12 +37,12 @@ HOUSING_MASS_FRACTION = 0.6
 
 
 class Body(NamedTuple):
-    """Mass properties of a body along z."""
+    """Mass properties of a body whose centre of mass lies on the z axis."""
 
     mass: float
     """mass [kg]"""
     center: float
-    """[m] along z"""
+    """z coordinate of the centre of mass [m]"""
     tensor: FloatArray
     """`(3,)` [kg m2] principal moments about the centre"""
 

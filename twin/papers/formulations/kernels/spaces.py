@@ -22,8 +22,8 @@ Reference: extended-configuration-space paper, section 4, equations (19) to (21)
 `extended_to_actuator`: six equations in the actuator coordinates; the pose is tracked.
 
 y = (actuator coordinates, rates): lengths of UPS legs, crank angles of RSS legs. The root of the
-loop closure is followed by Newton from the last pose only; with the actuators' rows J of K, the
-extended rates are B = (J^-1, K J^-1).
+loop closure is followed by Newton from the last pose only. With the actuators' rows J of K, the map
+from the actuators' rates to the extended ones is B = (J^-1, K J^-1).
 
 Reference: extended-configuration-space paper, section 4.3, equation (25).
 
@@ -33,7 +33,9 @@ Joint-space model (`fill_joint_space`): three tips carry the platform of the ext
 The platform's frame is that of the triangle a, b, c of tips. On the loop closure its twist is the
 rigid motion of the corners, (v, omega) = sum over corners of S_k t_k', so that
 
-    M = blockdiag(legs) + B^T M_platform B,   h = h_legs + B^T (h_platform + M_platform beta).
+    M = blockdiag(legs) + P^T M_platform P,   h = h_legs + P^T (h_platform + M_platform beta)
+
+with the map P from joint rates to the twist, and beta = P' times the joint rates.
 
 Any other three tips give another M and h, and the same motion: they differ by constraint forces.
 
@@ -44,16 +46,17 @@ and equations of motion in the twist.
 
 y = (pose, twist). The loop closure gives the joint rates K (v, omega).
 
-- extended to task space: the extended model with B = (1, K).
+- extended to task space: the extended model with B = (identity, K).
 - task space: the joint-space model with B = K. The platform's inertia is first mapped to the joint
   coordinates.
 
 Reference: extended-configuration-space paper, sections 3.3 and 4.2, equations (14) to (17) and
 (22) to (24).
 
-`generalised_forces`: inverse dynamics of the extended model, mapped to task or actuator space.
+`generalised_forces`: inverse dynamics of the extended model, mapped to task or actuator space. With
+the independent coordinates z, the extended rates are B z' and their derivatives B z'' + beta:
 
-    Q = B^T M B y'' + B^T (h + M beta)
+    Q = B^T M B z'' + B^T (h + M beta)
 
 Reference: extended-configuration-space paper, sections 4.2, 4.3 and 6.1.
 """
