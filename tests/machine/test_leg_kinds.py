@@ -138,6 +138,29 @@ def test_legs_in_planes_are_three_and_at_home_in_their_planes():
         parameters_from(content, "platform.toml")
 
 
+@pytest.mark.quick
+def test_height_and_tilt_settle_the_pose_of_legs_in_planes():
+    """A tripod on a wall lifts along x: height, roll and pitch leave its place along x open."""
+    content = shipped_content(OF_KIND["rps"])
+    quarter = Rotation.from_euler("y", 90.0, degrees=True)
+    joints = parameters_from(content, "platform.toml").base.joints.points
+    content["base"]["joints"] = {
+        "source": "Test",
+        "layout": "points",
+        "coordinates": quarter.apply(joints.copy()).tolist(),
+    }
+    content["home"]["position"] = quarter.apply([0.0, 0.0, 0.2143]).tolist()
+    content["home"]["orientation"] = quarter.as_quat()[[3, 0, 1, 2]].tolist()
+    axes = quarter.apply([[0.0, 1.0, 0.0], [-(0.75**0.5), -0.5, 0.0], [0.75**0.5, -0.5, 0.0]])
+    content["leg"]["first_axis"] = axes[0].tolist()
+    content["variant"] = [
+        {"source": "Test", "legs": [number], "first_axis": axes[number - 1].tolist()}
+        for number in (2, 3)
+    ]
+    with pytest.raises(ParameterError, match=r"home\.position.*moving along x remains possible"):
+        parameters_from(content, "platform.toml")
+
+
 def test_pillars_leave_heave_roll_and_pitch():
     """At the level home: four lengths, three constraints, and one way to push in vain."""
     parameters = machine_of_kind("pillar")

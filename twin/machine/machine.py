@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 from pydantic import model_validator
 
 from twin.errors import InputError, MachineNotFoundError, brief
@@ -39,6 +40,8 @@ def check_machine(machine: MachineDescription) -> None:
         _check_mobility(machine)
     _check_reach(machine)
     _check_mobility(machine)
+    if machine.leg.dof < 6:
+        _check_height_and_tilt(machine)
 
 
 def _check_reach(machine: MachineDescription) -> None:
@@ -76,11 +79,27 @@ def _check_mobility(machine: MachineDescription) -> None:
             f"{dof} degrees of freedom free: at home {free}. Add legs: {dof} are the least"
             + (f". Legs {same} do not act independently there" if same else ""),
         )
+    cause = f"as legs {same} do not act independently there" if same else "nor do the joints"
     raise problem(
         "home.position",
-        f"home is a singular pose: {free}, as legs {same} do not act independently there. Move "
-        "home, turn it, or place the joints differently" + shift_hint(machine),
+        f"home is a singular pose: {free}, {cause}. Move home, turn it, or place the joints "
+        "differently" + shift_hint(machine),
     )
+
+
+def _check_height_and_tilt(machine: MachineDescription) -> None:
+    """Raise a problem if height, roll and pitch do not settle the rest of the pose at home."""
+    length, rotation = machine.mean_arm, machine.home_rotation
+    held_motions = np.zeros((3, 6))
+    held_motions[0, 2], held_motions[1:, 3:] = 1.0, rotation.T[:2]
+    motions = free_motions(np.vstack([scaled(machine.home_constraints, length), held_motions]))
+    if len(motions):
+        raise problem(
+            "home.position",
+            "height, roll and pitch do not settle the pose at home, where "
+            f"{', or '.join(describe_twists(motions, length))} remains possible: the z axis of the "
+            "base must point to where the machine lifts. Turn the base's frame",
+        )
 
 
 @lru_cache(maxsize=1)

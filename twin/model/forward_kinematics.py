@@ -31,6 +31,7 @@ from twin.model.machine_base import (
     constrained,
     constraint_rows,
     inside,
+    meets_constraints,
     null_space,
     run,
 )
@@ -141,7 +142,7 @@ def nearest_poses(
     legs, poses = machine.constants.legs, start.copy()
     joint_radius = characteristic_length(machine.platform_joints)
     scale = np.repeat([1.0, 1.0 / joint_radius], 3)
-    residuals, jacobians = _misses(machine, coordinates, poses)
+    residuals, jacobians = _misses(machine, coordinates, poses, scale)
     damping = np.full(len(poses), INITIAL_DAMPING)
     active: Any = np.isfinite(residuals).all(axis=1) & np.isfinite(jacobians).all(axis=(1, 2))
     residuals[~active], poses[~active] = np.nan, np.nan
@@ -159,7 +160,7 @@ def nearest_poses(
         trial[:, 3:] /= np.linalg.norm(trial[:, 3:], axis=1, keepdims=True)
         if machine.dof < 6:
             trial = constrained(legs, trial, np.zeros_like(step), np.zeros_like(step))[0]
-        trial_residuals, trial_jacobians = _misses(machine, coordinates[active_rows], trial)
+        trial_residuals, trial_jacobians = _misses(machine, coordinates[active_rows], trial, scale)
         # A trial that is out of reach has NaN residuals, which compare as not improved.
         improved = (trial_residuals**2).sum(axis=1) < (residuals[active_rows] ** 2).sum(axis=1)
         improved &= np.isfinite(trial_jacobians).all(axis=(1, 2))
@@ -180,19 +181,23 @@ def nearest_poses(
 
 
 def _misses(
-    machine: MachineBase, coordinates: FloatArray, poses: FloatArray
+    machine: MachineBase, coordinates: FloatArray, poses: FloatArray, scale: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return coordinates `(m, n)` minus those of poses `(m, 7)`, and the Jacobian of the latter.
 
-    The Jacobian `(m, n, 6)` is that of the motions that the machine's constraints allow.
+    The Jacobian `(m, n, 6)` is that of the motions that the machine's constraints allow, so that
+    a combination of its rows, times `scale` `(6,)` squared, is such a motion. Differences are NaN
+    at poses off the constraints.
     """
     n, n_constraints = machine.n_actuators, 6 - machine.dof
     at = geometry(machine.constants.legs, poses, n_constraints)
     jacobians = at.rows[:, :n]
+    misses = coordinates - at.values[:, :n]
     if n_constraints and len(poses):
-        free_motions = null_space(at.rows[:, n:])
-        jacobians = jacobians @ free_motions @ np.swapaxes(free_motions, 1, 2)
-    return coordinates - at.values[:, :n], jacobians
+        misses[~meets_constraints(machine.constants.legs, poses)] = np.nan
+        free_motions = null_space(at.rows[:, n:] * scale)
+        jacobians = jacobians * scale @ free_motions @ np.swapaxes(free_motions, 1, 2) / scale
+    return misses, jacobians
 
 
 def found_poses(

