@@ -51,7 +51,9 @@ def samples_of(platform: Platform, states: States) -> ForceSamples:
 
 @pytest.mark.slow
 def test_forces_are_linear_and_the_truth_comes_back(platform: Platform, states: States) -> None:
-    chosen = linear_part(platform, select(platform, "payload, legs"))
+    # The rods of one machine are so slender that hardly another tensor is possible.
+    groups = "payload" if platform.name == "tripod" else "payload, legs"
+    chosen = linear_part(platform, select(platform, groups))
     truth = other_values(chosen)
     samples = samples_of(with_parameters(platform, chosen, truth), states)
     found = linear_estimate(platform, chosen, samples)

