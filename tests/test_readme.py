@@ -79,9 +79,10 @@ def view(command, folder):
 
 @pytest.mark.pages
 @pytest.mark.slow
-def test_python_blocks_run_one_after_the_other(tmp_path):
+def test_python_blocks_run_one_after_the_other(tmp_path, monkeypatch):
     found = blocks(README, "python")
     assert found, "no Python block was found"
+    monkeypatch.chdir(tmp_path)
     script = tmp_path / "readme.py"
     script.write_text("\n".join(found))
     runpy.run_path(str(script), run_name="__main__")
