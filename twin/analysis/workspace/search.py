@@ -65,8 +65,9 @@ Roll and pitch on pillars have the same limit, where the plate would be vertical
 ROTATION_VECTOR = "rotation_vector"
 """Convention whose three numbers are an axis times an angle of up to half a turn."""
 
-MIN_SETTLED = 1e-4
-"""Least determinant of x, y and the turn in the constraints, as a fraction of the centre's."""
+MIN_DETERMINANT_RATIO = 1e-4
+"""Engineering choice: smallest determinant of x, y and the turn in the constraints, relative to
+that at the centre, at which height, roll and pitch still determine these three."""
 
 ANGLE_TOLERANCE = 1e-9
 """[rad] Excess over the largest angle that counts as rounding."""
@@ -170,8 +171,8 @@ class Chart(NamedTuple):
             poses[:, 3:] = quaternion_product(rotation, poses[:, 3:])
         if self.platform.dof < 6:
             poses = self.platform.constrain(poses).pose
-            settled = self._settled(self.center[None])[0] * MIN_SETTLED
-            poses[~(self._settled(poses) > settled)] = np.nan
+            smallest = MIN_DETERMINANT_RATIO * self._constraint_determinants(self.center[None])[0]
+            poses[~(self._constraint_determinants(poses) > smallest)] = np.nan
         if self.convention == ROTATION_VECTOR:
             is_outside = np.linalg.norm(all_axes[:, 3:], axis=1) > np.pi + ANGLE_TOLERANCE
         else:
@@ -180,16 +181,17 @@ class Chart(NamedTuple):
         poses[is_outside] = np.nan
         return poses.reshape((*axis_values.shape[:-1], 7))
 
-    def _settled(self, poses: FloatArray) -> FloatArray:
-        """Return `(m,)` how firmly the constraints hold x, y and the turn about the normal.
+    def _constraint_determinants(self, poses: FloatArray) -> FloatArray:
+        """Return magnitudes `(m,)` of the determinant of x, y and the turn in the constraints.
 
-        Zero where poses `(m, 7)` do not meet the constraints, or where they are about to part.
+        Zero where poses `(m, 7)` do not meet the constraints, or where these do not determine x, y
+        and the turn about the normal.
         """
         rows = constraint_rows(self.platform.constants.legs, poses, np.zeros((len(poses), 6)))
         normals = rotated(poses[:, 3:], np.array([[0.0, 0.0, 1.0]]))
         turns = np.einsum("kij,kj->ki", rows[:, :, 3:6], normals)
-        firmness = np.abs(np.linalg.det(np.dstack([rows[:, :, :2], turns])))
-        return np.asarray(firmness * meets_constraints(self.platform.constants.legs, poses))
+        determinants = np.abs(np.linalg.det(np.dstack([rows[:, :, :2], turns])))
+        return np.asarray(determinants * meets_constraints(self.platform.constants.legs, poses))
 
     def along(self, directions: FloatArray, radii: FloatArray) -> FloatArray:
         """Return poses at scaled `radii` `(...)` along scaled directions `(..., k)`."""

@@ -20,11 +20,12 @@ new three degree-of-freedom spatial parallel manipulator, J. Mech. Design 122 (2
 
 from __future__ import annotations
 
-from math import acos, atan2, inf, pi, sqrt
+from math import acos, atan2, inf, sqrt
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
+from twin.kernels.legs.rss import nearest
 from twin.kernels.linear_algebra import (
     Matrix,
     Vector,
@@ -44,6 +45,7 @@ CONSTRAINT_COUNT = 3
 """Constraints on the platform's motion, one of each of the three legs."""
 
 MAX_ITERATIONS = 30
+"""Limit of Newton's method, which begins at the turn in closed form."""
 
 
 @device
@@ -113,14 +115,8 @@ def turn_about_normal(legs: FloatArray, position: Vector, matrix: Matrix) -> flo
     middle, half = atan2(sine_term, cosine_term), 0.0
     if amplitude > 0.0:
         half = acos(max(-1.0, min(1.0, right_side / amplitude)))
-    one, other = remainder(middle + half), remainder(middle - half)
+    one, other = nearest(middle + half, 0.0), nearest(middle - half, 0.0)
     return one if abs(one) < abs(other) else other
-
-
-@device
-def remainder(angle: float) -> float:
-    """Return the angle [rad] less whole turns, from -pi to pi."""
-    return angle - 2.0 * pi * round(angle / (2.0 * pi))
 
 
 @device
@@ -158,7 +154,7 @@ def close_planes(legs: FloatArray, y: FloatArray) -> None:
 def project_onto_constraints(legs: FloatArray, y: FloatArray) -> None:
     """Move a state `y` (13 or more) onto the constraints with its height, normal and their rates.
 
-    The solution is the one that continues from the state's own place and turn about the normal.
+    Of the two poses that do, it is the one with the smaller turn about the normal.
     """
     close_planes(legs, y)
     matrix, climb = rotation(y[3], y[4], y[5], y[6]), (0.0, 0.0, y[9])

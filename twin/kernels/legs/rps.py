@@ -8,8 +8,8 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs import planes, ups
 from twin.kernels.legs.interface import AXIS, HOME_COORDINATE
-from twin.kernels.legs.ups import leg_line
-from twin.kernels.linear_algebra import add, cross, row
+from twin.kernels.legs.ups import leg_line, tip_motion
+from twin.kernels.linear_algebra import row
 from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 2
@@ -41,17 +41,14 @@ def fill_joints(
 ) -> bool:
     """Fill `out` (2, 3) with (angle of the hinge, extension)."""
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
-    arm_rate = cross(state.omega, arm)
-    tip_acceleration = add(
-        add(acceleration.linear, cross(acceleration.angular, arm)), cross(state.omega, arm_rate)
-    )
+    tip_velocity, tip_acceleration = tip_motion(arm, state, acceleration)
     home_direction = (home[i, 2], home[i, 5], home[i, 8])
     out[0, 0], out[0, 1], out[0, 2], out[1, 1], out[1, 2] = planes.hinge_motion(
         row(legs, i, AXIS),
         home_direction,
         along,
         length,
-        add(state.velocity, arm_rate),
+        tip_velocity,
         tip_acceleration,
     )
     out[1, 0] = length - home[i, HOME_COORDINATE]

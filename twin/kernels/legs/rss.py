@@ -40,7 +40,7 @@ from twin.kernels.legs.interface import (
     HOME_COORDINATE,
     LegResponse,
 )
-from twin.kernels.legs.ups import leg_vector, universal_joint
+from twin.kernels.legs.ups import leg_vector, tip_motion, universal_joint
 from twin.kernels.linear_algebra import Matrix, Vector, add, cross, dot, row, scale, subtract
 from twin.kernels.platform_state import Acceleration, PlatformState
 
@@ -205,11 +205,7 @@ def fill_crank(
     """
     at = crank(legs, i, state.position, state.matrix)
     crank_length = legs[i, CRANK_LENGTH]
-    arm_rate = cross(state.omega, at.arm)
-    tip_velocity = add(state.velocity, arm_rate)
-    tip_acceleration = add(
-        add(acceleration.linear, cross(acceleration.angular, at.arm)), cross(state.omega, arm_rate)
-    )
+    tip_velocity, tip_acceleration = tip_motion(at.arm, state, acceleration)
     rate, direction_rate = crank_rates(legs, i, at, tip_velocity)
     second_rate = dot(at.rod, tip_acceleration) / at.gain + dot(direction_rate, tip_velocity)
     elbow_velocity = scale(crank_length * rate, at.turning)

@@ -200,6 +200,16 @@ def universal_joint(
 
 
 @device
+def tip_motion(
+    arm: Vector, state: PlatformState, acceleration: Acceleration
+) -> tuple[Vector, Vector]:
+    """Return velocity [m/s] and acceleration [m/s2] of the platform at the end of an arm [m]."""
+    arm_rate = cross(state.omega, arm)
+    linear = add(acceleration.linear, cross(acceleration.angular, arm))
+    return add(state.velocity, arm_rate), add(linear, cross(state.omega, arm_rate))
+
+
+@device
 def fill_joints(
     legs: FloatArray,
     home: FloatArray,
@@ -210,11 +220,7 @@ def fill_joints(
 ) -> bool:
     """Fill `out` (3, 3) with (first angle, second angle, extension)."""
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
-    arm_rate = cross(state.omega, arm)
-    tip_velocity = add(state.velocity, arm_rate)
-    tip_acceleration = add(
-        add(acceleration.linear, cross(acceleration.angular, arm)), cross(state.omega, arm_rate)
-    )
+    tip_velocity, tip_acceleration = tip_motion(arm, state, acceleration)
     rate, second_rate, regular = universal_joint(
         home, i, row(legs, i, AXIS), along, length, tip_velocity, tip_acceleration, out
     )

@@ -17,6 +17,7 @@ from twin.machine.legs.leg import (
 from twin.machine.quantity import problem
 
 LEG_COUNT = 3
+"""Number of legs: each holds one of the three freedoms that height, roll and pitch leave."""
 
 
 class PlanarLeg(Leg):
