@@ -190,3 +190,17 @@ def test_ranges_end_where_the_planes_part():
     assert np.abs(tilted_poses[2, :2]).max() < 0.14
     with pytest.raises(InputError, match="whatever x, y and the turn"):
         platform.inverse_kinematics(tilted_poses[2])
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_turn_about_the_normal_and_a_shift_are_taken_back(name):
+    """The nearer of the two poses of a height and normal is found from 80 degrees away."""
+    platform = twin.load(name)
+    wanted = platform.constrain(tilted(platform)).pose
+    turns = Rotation.from_quat(wanted[:, [4, 5, 6, 3]])
+    for angle in (-1.4, 0.7, 1.4):
+        turned = Rotation.from_rotvec(angle * turns.apply([0.0, 0.0, 1.0])) * turns
+        moved = np.hstack([wanted[:, :3] + [0.03, -0.02, 0.0], turned.as_quat()[:, [3, 0, 1, 2]]])
+        found = platform.constrain(moved).pose
+        assert_within(found[:, :3], wanted[:, :3], 1e-13)
+        assert_within(np.abs((found[:, 3:] * wanted[:, 3:]).sum(axis=1)), 1.0, 1e-13)
