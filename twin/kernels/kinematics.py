@@ -66,6 +66,9 @@ SINGULAR_PIVOT_RATIO = 1e-14
 
 NEWTON_STEPS = 25
 
+MAX_PIECE = 0.25
+"""Part of the way from the guess of forward kinematics that one search takes after a failure."""
+
 MIN_PIECE = 1.0 / 512.0
 
 
@@ -409,19 +412,15 @@ def forward_kinematics(
     when not converged, `pose` is the last one reached.
     """
     guess_coordinates, path_coordinates, last_pose = work.start, work.target, work.last
-    for k in range(7):
-        pose[k] = guess[k]
-    converged, error, n_iterations = newton(legs, coordinates, pose, work)
-    if converged:
-        return True, error, n_iterations
     inverse_kinematics(legs, guess, guess_coordinates)
     for k in range(7):
         last_pose[k] = guess[k]
-    path_fraction, step_fraction = 0.0, 0.25
-    while path_fraction < 1.0:
+    # The whole way at once, and where that fails in pieces.
+    path_fraction, step_fraction, n_iterations = 0.0, 1.0, 0
+    while True:
         trial_fraction = min(1.0, path_fraction + step_fraction)
         for i in range(legs.rows.shape[0]):
-            path_coordinates[i] = guess_coordinates[i] + trial_fraction * (
+            path_coordinates[i] = coordinates[i] - (1.0 - trial_fraction) * (
                 coordinates[i] - guess_coordinates[i]
             )
         for k in range(7):
@@ -429,18 +428,19 @@ def forward_kinematics(
         converged, error, steps = newton(legs, path_coordinates, pose, work)
         n_iterations += steps
         if converged:
+            if trial_fraction == 1.0:
+                return True, error, n_iterations
             path_fraction = trial_fraction
-            step_fraction = min(2.0 * step_fraction, 0.25)
+            step_fraction = min(2.0 * step_fraction, MAX_PIECE)
             for k in range(7):
                 last_pose[k] = pose[k]
         else:
-            step_fraction *= 0.5
+            step_fraction = min(0.5 * step_fraction, MAX_PIECE)
             if step_fraction < MIN_PIECE:
                 for k in range(7):
                     pose[k] = last_pose[k]
                 error = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
                 return False, error, n_iterations
-    return True, error, n_iterations
 
 
 @compiled

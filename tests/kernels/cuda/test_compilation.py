@@ -19,7 +19,7 @@ MOST_REGISTERS = 255
 IN_REGISTERS = {"inverse_kinematics", "jacobian", "jacobian_derivative", "energy"}
 """Kernels without memory of their own."""
 
-MOST_SPILLED = 128
+MOST_SPILLED = 64
 """Bytes of the search for a pose: its matrix and a Newton step before and after each trial."""
 
 MOST_LOCAL = 2048
