@@ -253,9 +253,28 @@ class Mechanism:
 
     @cached_property
     def measured(self) -> IndexArray:
-        """`(m, n)` joints that add up to the n actuator coordinates."""
-        joint_indices = [self.indices(actuator.measured) for actuator in self.actuators]
+        """`(m, n)` joints that add up to the n actuator coordinates, each times its gain."""
+        joint_indices = [self.indices(measured_joints(actuator)) for actuator in self.actuators]
         return np.stack(joint_indices, axis=1)
+
+    @cached_property
+    def measured_gains(self) -> FloatArray:
+        """`(m, n)` gains of the joints `measured`."""
+        gains = [
+            [*(1.0 for _ in actuator.measured), *([actuator.twist.gain] if actuator.twist else [])]
+            for actuator in self.actuators
+        ]
+        return np.array(gains).T
+
+    @cached_property
+    def force_map(self) -> FloatArray:
+        """`(n, joints)` forces at the joints per force of each actuator."""
+        joint_forces = np.zeros((len(self.actuators), len(self.joint_names)))
+        for i, actuator in enumerate(self.actuators):
+            joint_forces[i, self.joint_names.index(actuator.joint)] = 1.0
+            if actuator.twist is not None:
+                joint_forces[i, self.joint_names.index(actuator.twist.joint)] = actuator.twist.gain
+        return joint_forces
 
     def carriers(self) -> tuple[str, ...]:
         """Return the joints between base and platform; none if the platform is free."""
@@ -276,6 +295,11 @@ class Mechanism:
     def moves_platform(self, body: Body) -> bool:
         """Return whether a body is in the same tree as the platform."""
         return self.root(body) == self.root(self.body(PLATFORM_NAME))
+
+
+def measured_joints(actuator: Actuator) -> tuple[str, ...]:
+    """Return the joints on which an actuator's coordinate depends."""
+    return actuator.measured + (() if actuator.twist is None else (actuator.twist.joint,))
 
 
 def machine_mass(parameters: MachineParameters) -> float:

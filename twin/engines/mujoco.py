@@ -25,6 +25,7 @@ from twin.engines.mechanism import (
     check_masses,
     joint_motion,
     make_mechanism,
+    measured_joints,
     plain,
 )
 from twin.engines.mjcf.ball import BALL_NAME
@@ -108,6 +109,8 @@ class Layout(NamedTuple):
 
     joints: IndexArray
     """`(2, m, n)` joints that add up to the actuators' coordinates: in `qpos`, in `qvel`"""
+    joint_gains: FloatArray
+    """`(m, n)` gains with which they do"""
     springs: IndexArray
     """`(2, k)` springs in the legs, likewise"""
     sliding_joints: IndexArray
@@ -125,7 +128,7 @@ class Layout(NamedTuple):
 def layout_of(machine: Mechanism, model: Any) -> Layout:
     """Return the indices of a machine's parts."""
     both = (coordinates, velocities)
-    measured = [actuator.measured for actuator in machine.actuators]
+    measured = [measured_joints(actuator) for actuator in machine.actuators]
     joints = [
         np.stack([indices(model, joint_indices) for joint_indices in measured], axis=1)
         for indices in both
@@ -138,6 +141,7 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
     joint = model.joint(PLATFORM_NAME) if machine.floats else None
     return Layout(
         np.array(joints),
+        machine.measured_gains,
         np.array([indices(model, machine.deflection) for indices in both]),
         np.array(sliding_joints, dtype=np.int64).reshape(-1, 2),
         tips,
@@ -508,8 +512,10 @@ class MujocoEngine(BaseEngine):
         pose, twist = self._platform.read()
         values, rates = self._values[self._measured], self._rates[self._measured_rates]
         deflection = np.empty(0)
+        if values.ndim > 1:
+            values = (self._joint_gains * values).sum(axis=0)
+            rates = (self._joint_gains * rates).sum(axis=0)
         if self._internal.size:
-            values, rates = values.sum(axis=0), rates.sum(axis=0)
             spring_state = (self._values[self._internal], self._rates[self._internal_rates])
             deflection = np.concatenate(spring_state)
         lengths = self.platform.home_coordinates + values
@@ -557,6 +563,7 @@ class MujocoEngine(BaseEngine):
         self._values, self._rates, self._applied = data.qpos, data.qvel, data.qfrc_applied
         layout = layout_of(machine, model)
         self._measured, self._measured_rates = layout.joints.squeeze()
+        self._joint_gains = layout.joint_gains
         self._internal, self._internal_rates = layout.springs
         self._tips, self._sockets = layout.tips, layout.sockets
         # MuJoCo's own joints have springs and dampers, but no dry friction of a finite slope.

@@ -98,12 +98,9 @@ def project(tree: OpenTree, machine: Mechanism) -> Projection:
     velocities = np.zeros((len(tree.torques), basis.shape[1]))
     velocities[free_indices] = basis
     velocities[dependent_indices] = following @ basis
-    driven_indices = joint_offset + machine.indices(
-        tuple(actuator.joint for actuator in machine.actuators)
-    )
     return Projection(
         velocities.T @ tree.torques,
-        velocities[driven_indices].T,
+        velocities[joint_offset:].T @ machine.force_map.T,
         basis.shape[1] - len(machine.deflection),
     )
 

@@ -161,8 +161,9 @@ def place(
     for i in range(6):
         base = row(rows, i, BASE_JOINT)
         if has_cranks:
-            arm, direction, coordinate = rss.actuation(rows, i, position, matrix)
             at = rss.crank(rows, i, position, matrix)
+            arm, direction = at.arm, scale(1.0 / at.gain, at.rod)
+            coordinate = rss.crank_angle(rows, i, at.vector)
             elbow = add(base, scale(rows[i, rss.CRANK_LENGTH], at.direction))
         else:
             arm, direction, coordinate = ups.leg_line(rows, i, position, matrix)

@@ -148,8 +148,8 @@ def coordinates_and_rates(
     """Fill actuator `coordinates` (n,) and their `rates` (n,) of one state."""
     state = platform_state(pose, twist)
     for i in range(legs.rows.shape[0]):
-        arm, w, coordinates[i] = actuation(legs, i, state.position, state.matrix)
-        rates[i] = dot(w, add(state.velocity, cross(state.omega, arm)))
+        w, moment, coordinates[i] = actuation(legs, i, state.position, state.matrix)
+        rates[i] = dot(w, state.velocity) + dot(moment, state.omega)
 
 
 @device
@@ -162,11 +162,11 @@ def fill_row(matrix: FloatArray, i: int, linear: Vector, angular: Vector) -> Non
 
 @device
 def jacobian(legs: Legs, pose: FloatArray, out: FloatArray) -> None:
-    """Fill `out` (n, 6): rows (w_i, arm_i x w_i), so that actuator rates = J twist."""
+    """Fill `out` (n, 6): rows (w_i, m_i), so that actuator rates = J twist."""
     at = resting_state(pose)
     for i in range(legs.rows.shape[0]):
-        arm, w, _ = actuation(legs, i, at.position, at.matrix)
-        fill_row(out, i, w, cross(arm, w))
+        w, moment, _ = actuation(legs, i, at.position, at.matrix)
+        fill_row(out, i, w, moment)
 
 
 @compiled
@@ -312,8 +312,8 @@ def residual(
     largest_residual = 0.0
     n_legs = legs.rows.shape[0]
     for i in range(n_legs):
-        arm, w, coordinate = actuation(legs, i, at.position, at.matrix)
-        fill_row(matrix, i, w, cross(arm, w))
+        w, moment, coordinate = actuation(legs, i, at.position, at.matrix)
+        fill_row(matrix, i, w, moment)
         right[i] = coordinates[i] - coordinate
         largest_residual = larger(abs(right[i]), largest_residual)
     fill_constraints(legs, at, rows)

@@ -250,6 +250,15 @@ class Tether(NamedTuple):
     """largest distance [m] of the two points"""
 
 
+class Twist(NamedTuple):
+    """A hinge whose turn moves a nut: it adds to an actuator's coordinate and takes its force."""
+
+    joint: str
+    """name of the hinge"""
+    gain: float
+    """change of the actuator's coordinate per turn [m/rad], and moment per actuator force [m]"""
+
+
 class Actuator(NamedTuple):
     """An actuator on a joint."""
 
@@ -258,6 +267,8 @@ class Actuator(NamedTuple):
     """joint on which its force acts"""
     measured: tuple[str, ...]
     """joints whose coordinates add up to the actuator coordinate, counted from home"""
+    twist: Twist | None = None
+    """hinge that turns the actuator's screw"""
 
 
 class Friction(NamedTuple):

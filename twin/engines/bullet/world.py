@@ -290,7 +290,8 @@ def reader_of(machine: Mechanism) -> FloatArray:
         identity[machine.indices(machine.deflection)],
         identity[machine.indices(machine.carried)],
     )
-    parts = (identity[machine.measured].sum(axis=0), deflection, carried_rows)
+    gains = machine.measured_gains[:, :, None]
+    parts = ((gains * identity[machine.measured]).sum(axis=0), deflection, carried_rows)
     return np.concatenate([np.kron(np.eye(2), part) for part in parts])
 
 
@@ -417,8 +418,8 @@ class World:
         self._place = PlatformFrame(machine.body(PLATFORM_NAME))
         self._platform = self._bodies.links[PLATFORM_NAME]
         self._own = JointForces(machine)
-        self._driven = machine.indices(tuple(actuator.joint for actuator in machine.actuators))
-        self._pushed = self._groups({*self._driven.tolist(), *self._own.joints.tolist()})
+        driven_joints = np.flatnonzero(machine.force_map.any(axis=0))
+        self._pushed = self._groups({*driven_joints.tolist(), *self._own.joints.tolist()})
         self._sensed = self._groups(self._own.joints.tolist())
         self._reader = reader_of(machine)
         self._states = np.zeros((2, len(machine.joint_names)))
@@ -468,8 +469,7 @@ class World:
 
     def advance(self, forces: FloatArray, load: list[float] | None) -> None:
         """Step once under actuator forces `(n,)` and a wrench about the reference point."""
-        joint_forces = np.zeros(len(self._values))
-        joint_forces[self._driven] = forces
+        joint_forces = forces @ self._machine.force_map
         if len(self._own.joints):
             self._sense(self._sensed)
             joints = self._own.joints

@@ -22,7 +22,15 @@ from twin.engines.mjcf.ball import (
     home_place,
 )
 from twin.engines.mjcf.elements import add, add_inertial, add_mesh, add_shape, document, text
-from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME, Body, Joint, Plate
+from twin.machine.mechanism import (
+    BASE_NAME,
+    PART_COLORS,
+    PLATFORM_NAME,
+    Actuator,
+    Body,
+    Joint,
+    Plate,
+)
 from twin.model.machine_model import MachineModel
 
 MIN_ASPECT_RATIO = 0.7
@@ -227,9 +235,13 @@ def _add_loops_and_motors(root: Element, machine: Mechanism) -> None:
         add(equality, "connect", name=loop.name, site1=loop.first, site2=loop.second)
     for actuator_number, actuator in enumerate(machine.actuators, start=1):
         leg = f"leg_{actuator_number}"
-        add(motor, "motor", name=actuator.name, joint=actuator.joint, gear="1")
-        add(sensor, "jointpos", name=f"{leg}_position", joint=actuator.joint)
-        add(sensor, "jointvel", name=f"{leg}_rate", joint=actuator.joint)
+        kind, where = "joint", {"joint": actuator.joint}
+        if actuator.twist is not None:
+            kind, where = "tendon", {"tendon": f"{leg}_screw"}
+            _add_screw(root, actuator, f"{leg}_screw")
+        add(motor, "motor", name=actuator.name, gear="1", **where)
+        add(sensor, f"{kind}pos", name=f"{leg}_position", **where)
+        add(sensor, f"{kind}vel", name=f"{leg}_rate", **where)
         add(sensor, "actuatorfrc", name=f"{leg}_measured_force", actuator=actuator.name)
     for joint in machine.deflection:
         add(sensor, "jointpos", name=f"{joint}_position", joint=joint)
@@ -243,11 +255,25 @@ def _add_loops_and_motors(root: Element, machine: Mechanism) -> None:
     add(sensor, "gyro", name="imu_angular_velocity", site="imu")
 
 
+def _add_screw(root: Element, actuator: Actuator, name: str) -> None:
+    """Add the tendon whose length is an actuator's coordinate: a joint and what its twist adds."""
+    assert actuator.twist is not None
+    tendon = add(tendon_section(root), "fixed", name=name)
+    add(tendon, "joint", joint=actuator.joint, coef="1")
+    add(tendon, "joint", joint=actuator.twist.joint, coef=text([actuator.twist.gain]))
+
+
+def tendon_section(root: Element) -> Element:
+    """Return the section of tendons, added where it is missing."""
+    section = root.find("tendon")
+    return add(root, "tendon") if section is None else section
+
+
 def _add_tethers(root: Element, machine: Mechanism) -> None:
     """Add a tendon per tether; it acts only when its points are farther apart than allowed."""
     if not machine.tethers:
         return
-    tendons = add(root, "tendon")
+    tendons = tendon_section(root)
     for tether in machine.tethers:
         length_range = text([0.0, tether.length])
         tendon = add(

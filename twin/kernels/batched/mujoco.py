@@ -34,6 +34,7 @@ def sense(
     qpos: FloatArray,
     qvel: FloatArray,
     joints: Any,
+    gains: FloatArray,
     springs: Any,
     home: FloatArray,
     i: int,
@@ -44,8 +45,8 @@ def sense(
     for j in range(coordinates.shape[0]):
         value, rate = 0.0, 0.0
         for part in range(joints.shape[1]):
-            value += qpos[i, joints[0, part, j]]
-            rate += qvel[i, joints[1, part, j]]
+            value += gains[part, j] * qpos[i, joints[0, part, j]]
+            rate += gains[part, j] * qvel[i, joints[1, part, j]]
         coordinates[j], rates[j] = home[i, j] + value, rate
     for j in range(springs.shape[1]):
         coordinates[j] -= qpos[i, springs[0, j]]
@@ -145,8 +146,9 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped_steps: i
             continue
         coordinates, rates, forces = cycle.coordinates[i], cycle.rates[i], cycle.forces[i]
         sense(
-            cycle.qpos, cycle.qvel, cycle.joints, cycle.springs, cycle.home, i, coordinates, rates
-        )
+            cycle.qpos, cycle.qvel, cycle.joints, cycle.joint_gains, cycle.springs, cycle.home, i,
+            coordinates, rates,
+        )  # fmt: skip
         drive_one(cycle, i, ratio, mode, step, coordinates, rates, forces)
         cycle.counters[i, STEPS_COLUMN] += skipped_steps
         for j in range(forces.shape[0]):
@@ -223,8 +225,8 @@ def after_period(
             machines.deflection[i, n_springs + k] = fields.qvel[i, layout.springs[1, k]]
         coordinates, rates = machines.coordinates[i], machines.rates[i]
         sense(
-            fields.qpos, fields.qvel, layout.joints, layout.springs, plant_arrays.home, i,
-            coordinates, rates,
+            fields.qpos, fields.qvel, layout.joints, layout.joint_gains, layout.springs,
+            plant_arrays.home, i, coordinates, rates,
         )  # fmt: skip
         read_one(arrays, machines, i, span)
 

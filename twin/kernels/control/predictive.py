@@ -178,8 +178,8 @@ def fill_legs(legs: Legs, plan: Plan, s: int) -> None:
     """Fill coordinates and Jacobian of a plan's state."""
     at = resting_state(plan.y[s])
     for i in range(legs.rows.shape[0]):
-        arm, w, plan.coordinates[s, i] = actuation(legs, i, at.position, at.matrix)
-        fill_row(plan.jacobian[s], i, w, cross(arm, w))
+        w, moment, plan.coordinates[s, i] = actuation(legs, i, at.position, at.matrix)
+        fill_row(plan.jacobian[s], i, w, moment)
 
 
 @device

@@ -13,7 +13,13 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import allocating, device
-from twin.kernels.legs.dispatch import constraint_count, fill_constraints, leg_energy, response
+from twin.kernels.legs.dispatch import (
+    add_rod_spin,
+    constraint_count,
+    fill_constraints,
+    leg_energy,
+    response,
+)
 from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import (
     Matrix,
@@ -160,18 +166,19 @@ def assemble(
     singular = -1
     for i in range(legs.rows.shape[0]):
         leg = response(legs, i, state, gravity, deflection)
-        arm, w, masses, force = leg.arm, leg.actuation, leg.masses, leg.force
+        arm, masses, force = leg.arm, leg.masses, leg.force
         if not leg.regular:
             singular = i
         add_direction(mass_matrix, masses[0], leg.first, cross(arm, leg.first))
         add_direction(mass_matrix, masses[1], leg.second, cross(arm, leg.second))
         add_direction(mass_matrix, masses[2], leg.third, cross(arm, leg.third))
-        force_moment, moment = cross(arm, force), cross(arm, w)
+        force_moment = cross(arm, force)
         for k in range(3):
             bias[k] += force[k]
             bias[k + 3] += force_moment[k]
-            jacobian[i, k] = w[k]
-            jacobian[i, k + 3] = moment[k]
+            jacobian[i, k] = leg.actuation[k]
+            jacobian[i, k + 3] = leg.actuation_moment[k]
+        add_rod_spin(legs, i, state, mass_matrix, bias)
     fill_constraints(legs, state, work.constraints)
     return singular
 

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import by_kind
-from twin.kernels.legs import pillar, rps, rrs, rss, strut, ups, viscoelastic
+from twin.kernels.legs import pillar, rps, rrs, rss, strut, ups, upu, viscoelastic
 from twin.kernels.legs.interface import LegResponse, Legs
 from twin.kernels.linear_algebra import Matrix, Vector
 from twin.kernels.platform_state import Acceleration, PlatformState
@@ -28,6 +28,7 @@ LEG_MODULES: dict[type, tuple[ModuleType, ModuleType]] = {
     pillar.PillarLegs: (pillar, pillar),
     rps.RpsLegs: (rps, ups),
     rrs.RrsLegs: (rrs, rss),
+    upu.UpuLegs: (upu, ups),
 }
 """Type of the constants -> modules of the kind; a name in the first hides that in the second."""
 
@@ -78,11 +79,11 @@ def replaced(stub: Callable[P, R]) -> Callable[P, R]:
 
 @replaced
 def actuation(legs: Legs, i: int, position: Vector, matrix: Matrix) -> tuple[Vector, Vector, float]:
-    """Return arm, actuation vector w and actuator coordinate of leg i.
+    """Return force w, moment m and actuator coordinate of leg i.
 
-    The arm leads from the reference point to the point where the leg acts on the platform. The
-    actuator's rate is w . (v + omega x arm). So the row of the Jacobian is (w, arm x w), and a unit
-    of actuator force acts on the platform as the force w at that point.
+    A unit of actuator force acts on the platform as the force w and the moment m about the
+    reference point. So the row of the Jacobian is (w, m), and the actuator's rate is
+    w . v + m . omega.
 
     Args:
         legs: constants of the legs.
@@ -95,7 +96,7 @@ def actuation(legs: Legs, i: int, position: Vector, matrix: Matrix) -> tuple[Vec
 
 @replaced
 def actuation_rate(legs: Legs, i: int, state: PlatformState) -> tuple[Vector, Vector]:
-    """Return the time derivatives of w and arm x w."""
+    """Return the time derivatives of w and m."""
     raise NotImplementedError
 
 
@@ -161,6 +162,17 @@ def response(
         state: of the platform.
         gravity: acceleration that every body feels, base axes [m/s2].
         deflection: `(2k,)` of the springs in series, then their rates; empty for most kinds.
+    """
+    raise NotImplementedError
+
+
+@replaced
+def add_rod_spin(
+    legs: Legs, i: int, state: PlatformState, mass_matrix: FloatArray, bias: FloatArray
+) -> None:
+    """Add to mass matrix (lower triangle) and bias what the rod of leg i takes to turn about itself.
+
+    Nothing where the rod turns with the housing.
     """
     raise NotImplementedError
 

@@ -52,6 +52,8 @@ class LegResponse(NamedTuple):
     """vector from the reference point to the end of the leg [m]"""
     actuation: Vector
     """w: force on the platform per unit of actuator force"""
+    actuation_moment: Vector
+    """[m] moment of that about the reference point"""
     first: Vector
     second: Vector
     third: Vector

@@ -95,9 +95,10 @@ def foot(
 def actuation(
     legs: FloatArray, i: int, position: Vector, matrix: Matrix
 ) -> tuple[Vector, Vector, float]:
-    """Return arm of the foot, w and length; see `twin.kernels.legs.dispatch`."""
+    """Return w, its moment and the length; see `twin.kernels.legs.dispatch`."""
     arm, _, normal_z, length = foot(legs, i, position, matrix)
-    return arm, (0.0, 0.0, 1.0 / normal_z), length
+    w = (0.0, 0.0, 1.0 / normal_z)
+    return w, cross(arm, w), length
 
 
 @device
@@ -297,7 +298,8 @@ def response(
             scale(mass * (bias[1] - gravity[1]) + drag * speed[1], floor_y),
         )
     masses = (mass, mass, 0.0)
-    return LegResponse(arm, w, floor_x, floor_y, w, masses, force, normal_z > SMALLEST_RISE)
+    regular = normal_z > SMALLEST_RISE
+    return LegResponse(arm, w, cross(arm, w), floor_x, floor_y, w, masses, force, regular)
 
 
 @device

@@ -161,9 +161,10 @@ def crank(legs: FloatArray, i: int, position: Vector, matrix: Matrix) -> Crank:
 def actuation(
     legs: FloatArray, i: int, position: Vector, matrix: Matrix
 ) -> tuple[Vector, Vector, float]:
-    """Return arm, w and crank angle; see `twin.kernels.legs.dispatch`."""
+    """Return w, its moment and the crank's angle; see `twin.kernels.legs.dispatch`."""
     at = crank(legs, i, position, matrix)
-    return at.arm, scale(1.0 / at.gain, at.rod), crank_angle(legs, i, at.vector)
+    w = scale(1.0 / at.gain, at.rod)
+    return w, cross(at.arm, w), crank_angle(legs, i, at.vector)
 
 
 @device
@@ -323,7 +324,15 @@ def response(
     )
     regular = abs(at.gain) > SMALLEST_GAIN * crank_length
     return LegResponse(
-        at.arm, w, first_direction, second_direction, third_direction, masses, force, regular
+        at.arm,
+        w,
+        cross(at.arm, w),
+        first_direction,
+        second_direction,
+        third_direction,
+        masses,
+        force,
+        regular,
     )
 
 

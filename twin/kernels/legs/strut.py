@@ -50,7 +50,15 @@ def response(
     spring_force = legs[i, STIFFNESS] * extension + legs[i, DAMPING] * rate
     force = add(leg.force, scale(spring_force, along))
     return LegResponse(
-        leg.arm, leg.actuation, leg.first, leg.second, leg.third, leg.masses, force, leg.regular
+        leg.arm,
+        leg.actuation,
+        leg.actuation_moment,
+        leg.first,
+        leg.second,
+        leg.third,
+        leg.masses,
+        force,
+        leg.regular,
     )
 
 

@@ -88,8 +88,13 @@ def leg_line(
     return arm, scale(1.0 / length, vector), length
 
 
-actuation = leg_line
-"""See `twin.kernels.legs.dispatch`: the arm is the tip's, w the leg's direction."""
+@device
+def actuation(
+    legs: FloatArray, i: int, position: Vector, matrix: Matrix
+) -> tuple[Vector, Vector, float]:
+    """Return w, its moment and the leg's length; see `twin.kernels.legs.dispatch`."""
+    arm, along, length = leg_line(legs, i, position, matrix)
+    return along, cross(arm, along), length
 
 
 @device
@@ -403,6 +408,7 @@ def response(
     return LegResponse(
         arm,
         along,
+        cross(arm, along),
         first_direction,
         second_direction,
         along,

@@ -149,9 +149,8 @@ def response(
     transverse = inertia * inverse * inverse
     masses = (transverse, transverse, mass)
     regular = cosine > SINGULAR_SINE and length > 0.0
-    return LegResponse(
-        arm, along, x, y, along, masses, add(force, scale(axial_force, along)), regular
-    )
+    force = add(force, scale(axial_force, along))
+    return LegResponse(arm, along, cross(arm, along), x, y, along, masses, force, regular)
 
 
 @device

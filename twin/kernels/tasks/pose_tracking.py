@@ -230,8 +230,8 @@ def fill_motion(
             write_column(pose, first_instant, k, y[k])
         state = platform_state(y[:7], y[7:13])
         for i in range(legs.rows.shape[0]):
-            arm, w, coordinate = actuation(legs, i, state.position, state.matrix)
-            speed = dot(w, add(state.velocity, cross(state.omega, arm)))
+            w, moment, coordinate = actuation(legs, i, state.position, state.matrix)
+            speed = dot(w, state.velocity) + dot(moment, state.omega)
             write_column(coordinates, first_instant, i, coordinate)
             write_column(rates, first_instant, i, speed)
             middle_distance, allowed_distance = (

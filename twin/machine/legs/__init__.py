@@ -7,6 +7,7 @@ from twin.machine.legs.rrs import RRS_KIND
 from twin.machine.legs.rss import RSS_KIND
 from twin.machine.legs.strut import STRUT_KIND
 from twin.machine.legs.ups import UPS_KIND
+from twin.machine.legs.upu import UPU_KIND
 from twin.machine.legs.viscoelastic import VISCOELASTIC_KIND
 
 LEG_KINDS: dict[str, LegKind] = {
@@ -17,5 +18,6 @@ LEG_KINDS: dict[str, LegKind] = {
     "pillar": PILLAR_KIND,
     "rps": RPS_KIND,
     "rrs": RRS_KIND,
+    "upu": UPU_KIND,
 }
 """Value of `kind` in a platform.toml, and name of the folder -> the kind."""

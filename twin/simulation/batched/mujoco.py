@@ -99,6 +99,7 @@ class Cycle(NamedTuple):
     generalised_forces: FloatArray
     warning: Any
     joints: IndexArray
+    joint_gains: FloatArray
     springs: IndexArray
     sliding_joints: IndexArray
     home: FloatArray
@@ -279,6 +280,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         if (
             not have_same_parts(self._nominal.model, compiled.model)
             or dry.shape != self._dry.shape[1:]
+            or np.any(compiled.machine.measured_gains != self._layout.joint_gains)
         ):
             raise InputError(
                 "platforms", f"{platform.name} is no machine like {self.platform.name}"
@@ -328,8 +330,9 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         self._batch.reset([index], stage=STEP_STAGE)  # warnings that were counted
         mujoco.mj_getState(model, data, self._batch.state[index], INTEGRATION_STATE)
         joint_positions, joint_speeds = self._layout.joints
-        lengths = self._plant_arrays.home[index] + data.qpos[joint_positions].sum(axis=0)
-        rates = data.qvel[joint_speeds].sum(axis=0)
+        gains = self._layout.joint_gains
+        lengths = self._plant_arrays.home[index] + (gains * data.qpos[joint_positions]).sum(axis=0)
+        rates = (gains * data.qvel[joint_speeds]).sum(axis=0)
         self._hold(index, state._replace(lengths=lengths, rates=rates))
 
     def _hold(self, index: int, state: State) -> None:

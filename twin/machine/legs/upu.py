@@ -1,0 +1,198 @@
+"""UPU legs: universal joint, prismatic actuator, universal joint; their screw turns with them."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from twin.basics.arrays import FloatArray
+from twin.machine.legs.leg import (
+    NEARLY_PARALLEL,
+    Constants,
+    LegGeometry,
+    LegKind,
+    LegProblem,
+    check_direction,
+    check_size,
+    unit,
+)
+from twin.machine.legs.ups import constants as ups_constants
+from twin.machine.legs.ups import home_frame
+from twin.machine.legs.ups.mechanism import ends
+from twin.machine.legs.ups.mechanism import make_leg as make_universal_leg
+from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.mechanism import (
+    ORIGIN,
+    PLATFORM_NAME,
+    Z_AXIS,
+    Body,
+    Drawing,
+    Joint,
+    LegMechanism,
+    Loop,
+    Point,
+    Twist,
+)
+from twin.machine.quantity import Direction, Length, Table
+
+SYMMETRY_TOLERANCE = 1e-9
+"""Part of its largest moment by which a rod may deviate from symmetry about the leg."""
+
+AXIS_ARM = 0.1
+"""Distance along the platform's axis of the second point that an engine's loop holds, per length
+of the leg at home."""
+
+
+class Screw(Table):
+    """The screw between housing and rod, whose nut moves when the rod twists."""
+
+    lead: Length = Field(gt=0, description="Advance per turn")
+    hand: Literal["right", "left"] = Field("right", description="Hand of the thread")
+
+    @property
+    def advance(self) -> float:
+        """Change of the leg's length [m/rad] per twist of the rod against the housing."""
+        return (1.0 if self.hand == "right" else -1.0) * self.lead / (2.0 * math.pi)
+
+
+class UpuLeg(UpsLeg):
+    """Universal joint below, prismatic actuator, universal joint on top.
+
+    The rod cannot turn freely on the platform, so that it twists against the housing as the
+    platform moves. With a screw, the twist moves the nut: the leg's length is the actuator's
+    coordinate plus what the twist adds.
+    """
+
+    equations: ClassVar[str] = "upu"
+    is_straight: ClassVar[bool] = False
+    coordinate: ClassVar[str] = "length that the motor gives"
+    definition: ClassVar[str] = (
+        "the distance from base joint to platform joint, less what the twist of the rod since home "
+        "adds through the screw; extension is positive"
+    )
+
+    kind: Literal["upu"] = Field("upu", description="Kind of leg")  # type: ignore[assignment]
+    platform_axis: Literal["horizontal"] | Direction = Field(
+        description="Axis of the upper universal joint that is fixed in the platform, platform "
+        "frame: a direction, or 'horizontal' for the horizontal one perpendicular to each leg at "
+        "home"
+    )
+    screw: Screw | None = Field(
+        None, description="The screw of the actuator; leave out where the rod's twist moves nothing"
+    )
+
+    @field_validator("platform_axis", mode="before")
+    @classmethod
+    def _horizontal_or_axis(cls, axis: object) -> object:
+        return check_direction(axis, "horizontal")
+
+    @field_validator("platform_axis")
+    @classmethod
+    def _axis(cls, axis: object) -> object:
+        return check_size(axis)
+
+    def axis_on_platform(self, place: LegGeometry) -> FloatArray:
+        """Return the axis `(3,)` of the upper joint that is fixed in the platform, its frame."""
+        if isinstance(self.platform_axis, str):
+            return place.rotation.T @ unit(np.cross(place.vector, Z_AXIS))
+        return unit(np.array(self.platform_axis))
+
+    @property
+    def twist_gain(self) -> float:
+        """Change of the actuator's coordinate [m/rad] per twist of the rod against the housing."""
+        return 0.0 if self.screw is None else -self.screw.advance
+
+    def home_row(self, place: LegGeometry) -> FloatArray:
+        """Return the row `(6,)` of the Jacobian at home: actuator rate = row @ twist."""
+        along, length = unit(place.vector), float(np.linalg.norm(place.vector))
+        axis, fixed = place.rotation @ self.axis_on_platform(place), self.home_axis(place)
+        sine, fixed_sine = axis @ along, fixed @ along
+        turning = sine / (1.0 - sine**2) * np.cross(axis, along)
+        turning -= fixed_sine / (1.0 - fixed_sine**2) * np.cross(fixed, along)
+        force = along + self.twist_gain / length * turning
+        moment = self.twist_gain * (along - sine * axis) / (1.0 - sine**2)
+        return np.concatenate([force, np.cross(place.arm, force) + moment])
+
+    def home_problem(self, place: LegGeometry) -> LegProblem | None:
+        """Return why the leg cannot be at home, None if it can."""
+        found = super().home_problem(place)
+        if found is not None:
+            return found
+        vertical = np.hypot(*place.vector[:2]) < NEARLY_PARALLEL * np.linalg.norm(place.vector)
+        if self.platform_axis == "horizontal" and vertical:
+            return LegProblem(
+                "platform_axis", "it is vertical at home: give the axis as a direction"
+            )
+        axis = place.rotation @ self.axis_on_platform(place)
+        if not np.linalg.norm(np.cross(axis, unit(place.vector))) > NEARLY_PARALLEL:
+            return LegProblem("platform_axis", "it lies along the axis of its upper joint")
+        parts = self.bodies(place)
+        tensor = parts.rod_inertia
+        asymmetry = np.abs([tensor[0, 1], tensor[0, 2], tensor[1, 2], tensor[0, 0] - tensor[1, 1]])
+        is_symmetric = asymmetry.max() <= SYMMETRY_TOLERANCE * np.abs(tensor).max()
+        if not (is_symmetric and np.abs(parts.rod_center[:2]).max() == 0.0):
+            return LegProblem(
+                "rod",
+                "its rod turns about the leg, so that it must be symmetric about it: a centre of "
+                "mass on the leg, two equal moments across it and no products of inertia",
+            )
+        return None
+
+
+def constants(leg: UpuLeg, place: LegGeometry) -> Constants:
+    """Return the constants of a UPS leg, and those of its upper joint and screw."""
+    ups = ups_constants(leg, place)
+    along, axis = unit(place.vector), leg.home_axis(place)
+    turned = place.rotation @ leg.axis_on_platform(place)
+    spin_inertia = float(leg.bodies(place).rod_inertia[2, 2])
+    return ups | {
+        "tensor": np.asarray(ups["tensor"]) - spin_inertia * np.eye(6)[2],
+        "platform_axis": leg.axis_on_platform(place),
+        "screw": leg.twist_gain,
+        "home_twist": math.atan2(
+            along @ np.cross(axis, turned), axis @ turned - (axis @ along) * (turned @ along)
+        ),
+        "home_sine": float(turned @ along),
+        "rod_spin_inertia": spin_inertia,
+    }
+
+
+def make_leg(leg: UpuLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
+    """Return the leg: universal joint, slide, twist, pin on the rod, loops to the platform.
+
+    The rod's tip meets the platform's joint. The pin, on a hinge about the rod's axis of the upper
+    joint, meets another point of the platform's axis, so that this axis stays at a right angle to
+    the rod's. It slides along itself, because the distance of the two points is held already.
+    """
+    made = make_universal_leg(leg, place, look)
+    housing, rod = made.bodies
+    name, frame = f"leg_{place.number}", leg.home_frame(place)
+    axis = leg.axis_on_platform(place)
+    in_rod = frame.T @ place.rotation @ axis
+    second_axis = unit(np.cross(in_rod, Z_AXIS))
+    twist = Joint(f"{name}_twist", "hinge", Z_AXIS)
+    slide = rod.joints[0]._replace(link=f"{name}_nut")
+    upper = Joint(f"{name}_upper", "hinge", second_axis, f"{name}_upper_cross")
+    free = Joint(f"{name}_pin", "slide", in_rod)
+    pin = Body(f"{name}_upper_pin", rod.name, ORIGIN, joints=(upper, free))
+    arm = AXIS_ARM * leg.home_coordinate(place)
+    return made._replace(
+        joints=(*made.joints, twist.name, upper.name, free.name),
+        bodies=(housing, rod._replace(joints=(slide, twist)), pin),
+        actuator=made.actuator._replace(twist=Twist(twist.name, leg.twist_gain)),
+        points=(
+            *made.points,
+            Point(f"{name}_pin_end", pin.name, arm * in_rod),
+            Point(f"{name}_axis_end", PLATFORM_NAME, place.joint + arm * axis),
+        ),
+        loops=(
+            *made.loops,
+            Loop(f"{name}_axis_loop", f"{name}_pin_end", f"{name}_axis_end"),
+        ),
+    )
+
+
+UPU_KIND = LegKind(UpuLeg, constants, home_frame, ends, make_leg)
