@@ -96,10 +96,14 @@ class States(NamedTuple):
 
 
 @pytest.fixture(
-    scope="session", params=[*MACHINES, GENERAL, pytest.param("tripod", marks=pytest.mark.slow)]
+    scope="session",
+    params=[
+        *(*MACHINES, GENERAL),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("tripod", "linuxcnc_hexapod")),
+    ],
 )
 def platform(request):
-    """Every machine of the catalogue, one without any symmetry, and one on legs in planes."""
+    """Every machine of the catalogue, one without symmetry, one on legs in planes, one on screws."""
     if request.param == GENERAL:
         return Platform(parameters_from(read_description(GENERAL), "platform.toml"))
     return twin.load(request.param)

@@ -25,6 +25,7 @@ KINDS = {
     "rss": ("rss", 6, 6, 0, "rad"),
     "micro_hexapod": ("strut", 6, 6, 0, "m"),
     "tripod": ("rps", 3, 3, 0, "m"),
+    "linuxcnc_hexapod": ("upu", 6, 6, 0, "m"),
 }
 """Kind of leg, actuators, dof, deflections of springs, unit of the actuators."""
 
@@ -52,7 +53,7 @@ def test_tells_what_it_is(platform):
 
 
 def test_all_machines_are_here():
-    assert {*twin.machine_names(), "tripod"} == set(KINDS)
+    assert {*twin.machine_names(), "tripod", "linuxcnc_hexapod"} == set(KINDS)
     assert {kind for kind, *_ in KINDS.values()} == {
         "ups",
         "strut",
@@ -60,6 +61,7 @@ def test_all_machines_are_here():
         "viscoelastic",
         "pillar",
         "rps",
+        "upu",
     }
 
 

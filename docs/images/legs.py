@@ -19,11 +19,9 @@ MACHINES = {
     "pillar": "driving_simulator",
     "rps": "tripod",
     "rrs": "balancer",
+    "upu": "linuxcnc_hexapod",
 }
 """Kind of legs -> machine."""
-
-BLANK = np.full((360, 480, 3), 255, dtype=np.uint8)
-
 
 def picture(kind: str, name: str) -> Image:
     """Return a machine at home with the kind of its legs."""
@@ -34,6 +32,6 @@ def picture(kind: str, name: str) -> Image:
     return np.asarray(drawn)
 
 
-pictures = [*(picture(kind, name) for kind, name in MACHINES.items()), BLANK]
+pictures = [picture(kind, name) for kind, name in MACHINES.items()]
 sheet = np.vstack([np.hstack(pictures[:4]), np.hstack(pictures[4:])])
 print(write_png(picture_folder() / "legs.png", sheet))

@@ -9,6 +9,7 @@ from twin.basics.arrays import FloatArray
 from twin.machine.legs.pillar import PillarLeg
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.upu import UpuLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
 
@@ -32,6 +33,9 @@ def expected_bodies(parameters: MachineParameters) -> dict[str, Properties]:
             parts = [part[i] for part in leg_bodies(parameters)]
             found[f"{name}_housing"] = (float(parts[0]), parts[1], parts[2])
             found[f"{name}_rod"] = (float(parts[3]), parts[4], parts[5])
+            if isinstance(leg, UpuLeg):  # a pin in an engine's model, too light to matter
+                pin, arm = 1e-9 * leg.rod.mass, 0.1 * parameters.home_coordinates[i]
+                found[f"{name}_upper_pin"] = (pin, np.zeros(3), pin * arm**2 * np.eye(3))
         elif isinstance(leg, RssLeg):
             across = leg.rod_mass * leg.rod_length**2 / 12.0
             middle = np.array([0.0, 0.0, 0.5 * leg.rod_length])

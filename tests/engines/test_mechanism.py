@@ -66,10 +66,11 @@ def test_measured_joints_give_the_actuator_coordinates(
         pose, twist, _ = random_motion(any_platform, seed)
         inside = random_internal(any_platform, seed)
         legs = any_platform.leg_coordinates(pose, twist, deflection=inside)
-        found = legs.values.ravel()[mechanism.measured].sum(axis=0)
+        gains = mechanism.measured_gains
+        found = (gains * legs.values.ravel()[mechanism.measured]).sum(axis=0)
         wanted = any_platform.inverse_kinematics(pose) - any_platform.home_coordinates
         assert_within(found, wanted, 1e-13)
-        rates = legs.rates.ravel()[mechanism.measured].sum(axis=0)
+        rates = (gains * legs.rates.ravel()[mechanism.measured]).sum(axis=0)
         assert_within(rates, any_platform.jacobian(pose) @ twist, 1e-12)
         springs = legs.values.ravel()[mechanism.indices(mechanism.deflection)]
         assert_array_equal(springs, inside[: any_platform.n_deflections])

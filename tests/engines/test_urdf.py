@@ -76,6 +76,7 @@ JOINTS = {
     "pillar": {"continuous": 2, "prismatic": 10, "fixed": 10},
     "rps": {"continuous": 6, "prismatic": 6, "fixed": 6},
     "rrs": {"continuous": 6, "prismatic": 3, "revolute": 3, "fixed": 6},
+    "upu": {"continuous": 27, "prismatic": 15, "fixed": 24},
 }
 """Of machines on a kind of leg: the mounts of loops' points and of bodies fixed to others too."""
 

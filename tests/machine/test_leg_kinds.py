@@ -34,6 +34,7 @@ LIMITS = {
     "pillar": {"minimum": 0.1, "maximum": 1.0},
     "rps": {"minimum": 0.1, "maximum": 1.0},
     "rrs": {"minimum": -1.0, "maximum": 2.0},
+    "upu": {"minimum": 0.5, "maximum": 2.0},
 }
 
 
@@ -84,6 +85,11 @@ def test_rows_are_the_derivatives_of_the_coordinates(kind, twist, derivative):
     twist = twist * np.repeat([length, 1.0], 3)
 
     def coordinates(time):
+        if kind == "upu":  # what the twist of the rods adds is counted from home
+            position = np.array(parameters.home.position) + twist[:3] * time
+            turn = Rotation.from_rotvec(twist[3:] * time).as_matrix() @ parameters.home_rotation
+            quaternion = Rotation.from_matrix(turn).as_quat(scalar_first=True)
+            return Platform(parameters).inverse_kinematics([*position, *quaternion])
         pairs = zip(parameters.legs, moved(parameters, twist, time), strict=True)
         return np.array([leg.home_coordinate(place) for leg, place in pairs])
 

@@ -18,7 +18,7 @@ from twin.machine.quantity import UNITS, Table, to_si
 pytestmark = pytest.mark.quick
 
 PLAIN = {
-    *("orientation", "first_axis", "axis", "zero", "neutral"),
+    *("orientation", "first_axis", "platform_axis", "axis", "zero", "neutral"),
     *("shift", "order", "mirrored", "legs", "fixed_foot"),
     *(
         "gear",

@@ -25,6 +25,7 @@ CHANGES = {
     "pillar": {"upper_mass": 30.0},
     "rps": {"rod": {"mass": 0.02}},
     "rrs": {"crank_length": 0.045},
+    "upu": {"screw": {"hand": "left"}},
 }
 assert set(CHANGES) == set(LEG_KINDS)
 

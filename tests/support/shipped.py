@@ -21,6 +21,7 @@ OF_KIND = {
     "pillar": "driving_simulator",
     "rps": "tripod",
     "rrs": "balancer",
+    "upu": "linuxcnc_hexapod",
 }
 """A shipped machine for every kind of legs, or one of the gallery."""
 

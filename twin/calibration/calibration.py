@@ -19,6 +19,7 @@ from twin.basics.arrays import (
     bounded,
     one_of,
     positive,
+    rotation_matrix,
 )
 from twin.basics.toml import toml_value
 from twin.calibration.measured import FRAME_CHOICES, Frames, MeasuredPoses, aligned
@@ -28,6 +29,7 @@ from twin.calibration.measurement_model import (
     MeasurementModel,
     Residuals,
     differences,
+    legs_with,
 )
 from twin.calibration.simulated import poses_within, simulated
 from twin.calibration.solution import (
@@ -41,8 +43,10 @@ from twin.calibration.solution import (
 from twin.errors import InputError
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
 from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, ZERO
+from twin.kernels.legs.upu import PLATFORM_AXIS
 from twin.logs import Channel, Log
 from twin.logs.checks import unit_findings
+from twin.model.forward_kinematics import geometry
 from twin.model.machine_model import MachineModel
 from twin.rotations import angles_from_quaternion
 
@@ -483,6 +487,11 @@ def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> 
     if errors.has_crank:
         for number, (row, offset) in enumerate(zip(rows, values[:, -1], strict=True), start=1):
             lines += _table(f"leg.{number}", _crank(found, number, row, float(offset)))
+    if machine.leg.equations == "upu":  # "horizontal" would follow the joints
+        for number, row in enumerate(rows, start=1):
+            axes = {"first_axis": AXIS, "platform_axis": PLATFORM_AXIS}
+            directions = {name: row[first : first + 3] for name, first in axes.items()}
+            lines += _table(f"leg.{number}", directions)
     record = {"names": errors.names, "errors": values, "standard_errors": found.standard_errors}
     record |= found.frames._asdict()
     return "\n".join([*lines, *_table("identified", record), ""])
@@ -491,11 +500,27 @@ def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> 
 def offsets_text(found: Calibration) -> str:
     """Return a mapping file for logs that adds the offsets to channels `coordinates 1` and on."""
     n, unit = found.machine.n_actuators, found.machine.coordinate_unit
-    offsets = [f"{value:.{DECIMAL_PLACES}f} {unit}" for value in found.errors[:, -1]]
+    values = found.errors[:, -1] - _home_twists(found)
+    offsets = [f"{value:.{DECIMAL_PLACES}f} {unit}" for value in values]
     channels = [f"coordinates {number}" for number in range(1, n + 1)]
     return (
         "\n".join(_table("signals.coordinates", {"channels": channels, "offset": offsets})) + "\n"
     )
+
+
+def _home_twists(found: Calibration) -> FloatArray:
+    """Return what the rods' twist at home adds `(n,)` [m] to coordinates of the calibrated machine.
+
+    A machine on screws counts the twist from its own home, where that of its joints as calibrated
+    is another one. Zero for other machines.
+    """
+    machine = found.machine
+    if machine.leg.equations != "upu":
+        return np.zeros(machine.n_actuators)
+    legs, home = legs_with(found.model.errors, found.errors), machine.home
+    base, joints = (legs.rows[:, k : k + 3] for k in (BASE_JOINT, PLATFORM_JOINT))
+    lengths = np.linalg.norm(home[:3] + joints @ rotation_matrix(home[3:]).T - base, axis=1)
+    return np.asarray(geometry(legs, home[None], 0).values[0] - lengths)
 
 
 def _crank(found: Calibration, number: int, row: FloatArray, offset: float) -> dict[str, Any]:

@@ -33,6 +33,7 @@ DEFAULT_ANSWERS = {
     "crank": ("Length of the cranks", "25 mm"),
     "rod": ("Length of the rods", "150 mm"),
     "stroke": ("Stroke of the actuators; of cranks, their whole angle", "150 mm"),
+    "lead": ("Lead of the screws (empty: the rods' twist moves nothing)", ""),
     "shortest": ("Shortest length of a leg, joint to joint (empty: unknown)", ""),
     "height": ("Height of the platform joints at home (empty: middle of the stroke)", ""),
     "stiffness": ("Stiffness of a leg's spring", "20 N/um"),
@@ -107,6 +108,7 @@ def new(
     backlash: Annotated[str | None, _value("Backlash of the servos, '0.5 deg'.")] = None,
     replace_file: Annotated[bool, option("Replace a file that exists.", "--replace")] = False,
     shortest: Annotated[str | None, _value("Shortest leg, joint to joint.")] = None,
+    lead: Annotated[str | None, _value("Lead of the screws (upu), '5 mm'.")] = None,
     height: Annotated[
         str | None, _value("Height of the platform joints at home; default: mid-stroke.")
     ] = None,

@@ -10,7 +10,7 @@ from twin.kernels.legs.dispatch import LEG_MODULES
 
 MACHINES = (
     *("stewart", "compliant_stewart", "micro_hexapod", "rss", "driving_simulator"),
-    *("tripod", "balancer"),
+    *("tripod", "balancer", "linuxcnc_hexapod"),
 )
 """One of each kind of legs."""
 

@@ -71,6 +71,8 @@ TRIPOD = DataSheet(
     payload="2 kg",
 )
 
+SCREWS = replace(ACTUATORS, legs="upu", lead="20 mm")
+
 BALANCER = DataSheet(
     legs="rrs",
     base_radius="2 in",

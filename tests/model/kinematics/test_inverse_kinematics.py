@@ -85,7 +85,7 @@ def test_batch_equals_single_bit_for_bit(platform, states):
 
 
 def test_shapes(platform):
-    n, joints = platform.n_actuators, {"viscoelastic": 4, "rps": 2}.get(platform.kind, 3)
+    n, joints = platform.n_actuators, {"viscoelastic": 4, "rps": 2, "upu": 6}.get(platform.kind, 3)
     for shape in ((), (1,), (3,), (2, 3), (0,), (4, 0)):
         poses = np.broadcast_to(platform.home, (*shape, 7))
         assert platform.inverse_kinematics(poses).shape == (*shape, n)

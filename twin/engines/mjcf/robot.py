@@ -239,7 +239,7 @@ def _add_loops_and_motors(root: Element, machine: Mechanism) -> None:
         if actuator.twist is not None:
             kind, where = "tendon", {"tendon": f"{leg}_screw"}
             _add_screw(root, actuator, f"{leg}_screw")
-        add(motor, "motor", name=actuator.name, gear="1", **where)
+        add(motor, "motor", name=actuator.name, **where, gear="1")
         add(sensor, f"{kind}pos", name=f"{leg}_position", **where)
         add(sensor, f"{kind}vel", name=f"{leg}_rate", **where)
         add(sensor, "actuatorfrc", name=f"{leg}_measured_force", actuator=actuator.name)

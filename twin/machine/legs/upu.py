@@ -33,6 +33,7 @@ from twin.machine.mechanism import (
     Joint,
     LegMechanism,
     Loop,
+    Mass,
     Point,
     Twist,
 )
@@ -44,6 +45,10 @@ SYMMETRY_TOLERANCE = 1e-9
 AXIS_ARM = 0.1
 """Distance along the platform's axis of the second point that an engine's loop holds, per length
 of the leg at home."""
+
+
+PIN_MASS_FRACTION = 1e-9
+"""Mass of the pin that an engine's model needs, per mass of the rod."""
 
 
 class Screw(Table):
@@ -177,8 +182,15 @@ def make_leg(leg: UpuLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     slide = rod.joints[0]._replace(link=f"{name}_nut")
     upper = Joint(f"{name}_upper", "hinge", second_axis, f"{name}_upper_cross")
     free = Joint(f"{name}_pin", "slide", in_rod)
-    pin = Body(f"{name}_upper_pin", rod.name, ORIGIN, joints=(upper, free))
     arm = AXIS_ARM * leg.home_coordinate(place)
+    pin_mass = PIN_MASS_FRACTION * rod.mass.mass
+    pin = Body(
+        f"{name}_upper_pin",
+        rod.name,
+        ORIGIN,
+        joints=(upper, free),
+        mass=Mass(pin_mass, ORIGIN, pin_mass * arm**2 * np.eye(3)),
+    )
     return made._replace(
         joints=(*made.joints, twist.name, upper.name, free.name),
         bodies=(housing, rod._replace(joints=(slide, twist)), pin),

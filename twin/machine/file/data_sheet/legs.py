@@ -245,6 +245,15 @@ def _actuators(sheet: DataSheet) -> Iterator[str]:
     length, radius = estimates.PART_LENGTH_RATIO * shortest, estimates.LEG_RADIUS_RATIO * shortest
     housing_fraction = estimates.HOUSING_MASS_FRACTION
     yield _universal(sheet)
+    if sheet.legs == "upu":
+        yield 'platform_axis = "horizontal"  # of the joint above, likewise\n'
+    if sheet.lead is not None:
+        yield f"""\
+[leg.screw]
+source = "{SHEET_SOURCE}"
+lead = {quoted(sheet.lead)}
+hand = "right"
+"""
     if sheet.stiffness is not None:
         damping, source = _damping(sheet)
         yield f"""\
@@ -377,5 +386,6 @@ LEG_WRITERS: dict[str, Callable[[DataSheet], Iterator[str]]] = {
     "viscoelastic": _springs,
     "pillar": _pillars,
     "rps": _actuators,
+    "upu": _actuators,
 }
 """Functions that write the table of straight legs, by kind."""

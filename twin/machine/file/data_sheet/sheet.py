@@ -18,6 +18,7 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
     "viscoelastic": SPRING_LEG_FIELDS,
     "pillar": ("length", "width", "platform_radius", "stroke", "shortest"),
     "rps": ("base_radius", "platform_radius", "stroke", "shortest"),
+    "upu": (*HEXAPOD_FIELDS, "stroke", "shortest", "lead"),
     "rrs": ("base_radius", "platform_radius", "stroke", "crank", "rod", "drive", "backlash"),
 }
 """Fields of each kind of legs."""
@@ -26,7 +27,7 @@ SHEET_KINDS = tuple(KIND_FIELDS)
 
 OPTIONAL_FIELDS = (
     *("shortest", "damping", "length", "width"),
-    *("horns", "horn_angle", "drive", "backlash"),
+    *("horns", "horn_angle", "drive", "backlash", "lead"),
 )
 """Fields that may be left out: another field, an estimate or a choice of `twin new` replaces them.
 """
@@ -68,6 +69,8 @@ class DataSheet:
     """stroke of the actuators; for cranks the whole range of their angle"""
     shortest: str | None = None
     """length of a retracted leg between the centres of its joints"""
+    lead: str | None = None
+    """lead of the screws of legs with two universal joints, right-handed"""
     height: str | None = None
     """height of the platform joints above the base joints at home; default: that of the middle of
     the stroke

@@ -1,0 +1,178 @@
+"""Legs with two universal joints: the twist of their rods, and screws that turn with it."""
+
+import tomllib
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from tolerance import assert_within
+
+import twin
+from twin.analysis.platform import Platform
+from twin.calibration import LegErrors, calibrate, poses_within, simulated
+from twin.calibration.calibration import machine_text, offsets_text
+from twin.engines.projection import projection
+from twin.errors import ParameterError
+from twin.machine.file.read import parameters_from
+from twin.machine.machine import parameters_path
+from twin.rotations import displacement
+
+pytestmark = pytest.mark.quick
+
+NAME = "linuxcnc_hexapod"
+RANDOM = np.random.default_rng(8)
+POSES = poses_within(twin.load(NAME), 60, seed=4)
+BASE_AXES = RANDOM.normal(size=(6, 3))
+PLATFORM_AXES = -Rotation.from_rotvec(RANDOM.uniform(-0.3, 0.3, (6, 3))).apply(BASE_AXES)
+"""Roughly opposite to those of the base, where the published formula holds."""
+
+
+def content(**leg):
+    """Return the machine's file with changes of its legs; None removes an entry."""
+    file = tomllib.loads(parameters_path(NAME).read_text())
+    file["leg"] = {key: value for key, value in (file["leg"] | leg).items() if value is not None}
+    return file
+
+
+def machine(**leg):
+    return Platform(parameters_from(content(**leg), "platform.toml"))
+
+
+def screw(lead, hand="right"):
+    return {"source": "Test", "lead": lead, "hand": hand}
+
+
+def with_axes(lead):
+    """Return the machine with other axes on every leg, base and platform."""
+    file = content(screw=screw(lead))
+    axes = zip(BASE_AXES, PLATFORM_AXES, strict=True)
+    file["variant"] = [
+        {"source": "Test", "legs": [number], "first_axis": [*base], "platform_axis": [*platform]}
+        for number, (base, platform) in enumerate(axes, start=1)
+    ]
+    return Platform(parameters_from(file, "platform.toml"))
+
+
+def published_corrections(platform, poses, base_axes, platform_axes, lead):
+    """Return the corrections `(m, 6)` [m] of LinuxCNC's genhexkins for universal joints' twist.
+
+    lead asin(y . x') / 2 pi with y along Z x (s x Z) of the base's joint and x' along t x Z of the
+    platform's, where x' is roughly opposite to s x Z.
+    """
+    turns = Rotation.from_quat(poses[:, 3:], scalar_first=True).as_matrix()
+    along = poses[:, None, :3] + platform.platform_joints @ turns.mT - platform.base_joints
+    x, other = np.cross(base_axes, along), np.cross(platform_axes @ turns.mT, along)
+    y = np.cross(along, x)
+    sines = (y * other).sum(axis=2) / np.linalg.norm(y, axis=2) / np.linalg.norm(other, axis=2)
+    return lead * np.arcsin(sines) / (2.0 * np.pi)
+
+
+def test_twist_is_that_of_the_published_correction():
+    poses, lead = POSES[:20], 0.02
+    plain, bent = machine(screw=None), with_axes(lead)
+    lengths = plain.inverse_kinematics(poses)
+    with_home = np.vstack([plain.home, poses])
+    corrections = published_corrections(plain, with_home, BASE_AXES, PLATFORM_AXES, lead)
+    changes = corrections[1:] - corrections[0]
+    assert np.abs(changes).max() > 1e-3
+    assert_within(bent.inverse_kinematics(poses) - lengths, changes, 1e-15)
+
+
+def test_without_a_screw_the_coordinate_is_the_length():
+    plain = machine(screw=None)
+    turns = Rotation.from_quat(POSES[:, 3:], scalar_first=True)
+    vectors = POSES[:, None, :3] + plain.platform_joints @ turns.as_matrix().mT - plain.base_joints
+    assert_within(plain.inverse_kinematics(POSES), np.linalg.norm(vectors, axis=2), 1e-15)
+
+
+def test_hands_are_opposite_and_the_twist_grows_with_the_lead():
+    plain = machine(screw=None).inverse_kinematics(POSES)
+    right, left, fine = (
+        machine(screw=screw(lead, hand)).inverse_kinematics(POSES) - plain
+        for lead, hand in ((0.02, "right"), (0.02, "left"), (0.01, "right"))
+    )
+    assert np.abs(right).max() > 1e-3
+    assert_within(right, -left, 1e-15)
+    assert_within(right, 2.0 * fine, 1e-15)
+
+
+def test_a_turn_of_the_platform_about_a_vertical_leg_is_the_twist():
+    """A right-handed nut that turns with the platform climbs: the motor has to do less."""
+    file = content(screw=screw(0.02), first_axis=[1.0, 0.0, 0.0], platform_axis=[1.0, 0.0, 0.0])
+    base = np.array([[0.3, 0.0, 0.0]] * 6)
+    base[1:] = np.array(
+        [[0.3 * np.cos(a), 0.3 * np.sin(a), 0.0] for a in np.radians([60, 120, 180, 240, 300])]
+    )
+    top = base.copy()
+    top[1:] += RANDOM.uniform(0.05, 0.1, (5, 3)) * [1.0, 1.0, 0.0]
+    for table, points in (("base", base), ("platform", top)):
+        file[table]["joints"] = {"source": "Test", "coordinates": points.tolist()}
+    file["home"] = {"source": "Test", "position": [0.0, 0.0, 0.7]}
+    platform = Platform(parameters_from(file, "platform.toml"))
+    turn = Rotation.from_rotvec([0.0, 0.0, 0.1])
+    position = np.array([0.0, 0.0, 0.7]) + base[0] - turn.apply(base[0])
+    moved = platform.inverse_kinematics([*position, *turn.as_quat(scalar_first=True)])
+    assert_within(moved[0] - 0.7, -0.02 * 0.1 / (2.0 * np.pi), 1e-15)
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "bullet"])
+def test_heavy_rods_spin_as_in_the_engines_trees(engine):
+    """The spin of light rods does not show: theirs has as much inertia as the platform here."""
+    rod = {"source": "Test", "mass": 8.0, "center_of_mass": [0.0, 0.0, -0.2]}
+    platform = machine(rod=rod | {"kind": "rigid", "inertia": [0.5, 0.5, 0.4]})
+    for pose, twist, acceleration in zip(
+        POSES[:4], RANDOM.normal(size=(4, 6)), RANDOM.normal(size=(4, 6)), strict=True
+    ):
+        forces = platform.inverse_dynamics(pose, twist, acceleration)
+        tree = projection(engine, platform, pose, twist, acceleration)
+        assert_within(tree.forces, forces, 1e-9 * np.abs(forces).max())
+
+
+def test_pose_errors_without_the_coupling():
+    """A screw of 20 mm moves this machine's poses by up to millimetres."""
+    bent, plain = machine(screw=screw(0.02)), machine(screw=None)
+    taken = plain.forward_kinematics(bent.inverse_kinematics(POSES), guess=POSES)
+    distances = np.linalg.norm(displacement(POSES, taken)[:, :3], axis=1)
+    assert 0.2e-3 < distances.mean() < 2e-3
+    assert distances.max() < 5e-3
+
+
+@pytest.mark.seconds
+def test_calibration_returns_to_the_noise_with_the_coupling_alone():
+    bent, plain = machine(screw=screw(0.02)), machine(screw=None)
+    errors = 2e-4 * np.random.default_rng(2).normal(size=LegErrors(bent).shape)
+    poses = simulated(bent, POSES, errors, seed=1)
+    left = {}
+    for name, platform in (("bent", bent), ("plain", plain)):
+        found = calibrate(platform, poses, frames="known", holdout=0.0)
+        left[name] = found.errors_of(poses)[1].position.mean()
+    assert left["bent"] < 30e-6
+    assert left["plain"] > 5.0 * left["bent"]
+
+
+def test_a_calibrated_file_counts_the_twist_from_its_own_home(tmp_path):
+    bent = machine(screw=screw(0.02))
+    errors = 2e-3 * np.random.default_rng(2).normal(size=LegErrors(bent).shape)
+    poses = simulated(bent, POSES, errors)
+    found = calibrate(bent, poses, frames="known", holdout=0.0)
+    path = tmp_path / "calibrated.toml"
+    path.write_text(machine_text(found, NAME, "Test", path))
+    offsets = tomllib.loads(offsets_text(found))["signals"]["coordinates"]["offset"]
+    recorded = np.array(poses.coordinates) + [float(text.split()[0]) for text in offsets]
+    again = twin.load(path).inverse_kinematics(POSES)
+    assert_within(recorded, again, 1e-8)
+
+
+def test_what_cannot_twist_is_refused():
+    off_axis = {"source": "Test", "mass": 2.0, "center_of_mass": [0.01, 0.0, -0.2]}
+    cases = (
+        ({"rod": off_axis | {"kind": "rigid", "inertia": [0.1, 0.1, 0.01]}}, "symmetric about it"),
+        ({"platform_axis": [0.0, 0.0, 0.0]}, "must be a direction"),
+        ({"screw": screw(-0.01)}, "greater than 0"),
+    )
+    for change, message in cases:
+        with pytest.raises(ParameterError, match=message):
+            machine(**change)
+    along = machine().parameters.home_leg_vectors[0]
+    with pytest.raises(ParameterError, match="lies along the axis of its upper joint"):
+        machine(platform_axis=[*along])
