@@ -41,6 +41,8 @@ assert len(MACHINES) == 6, "the catalogue is incomplete"
 
 GENERAL = "general"
 
+SCREWS = "upu_without_symmetry"
+
 STATES = 200
 
 
@@ -81,6 +83,8 @@ def read_description(name):
     """Return the content of a machine's platform.toml as it is written there."""
     if name == GENERAL:
         return content_without_symmetry("ups") | {"name": GENERAL}
+    if name == SCREWS:
+        return content_without_symmetry("upu")
     return tomllib.loads(parameters_path(name).read_text())
 
 
@@ -99,13 +103,13 @@ class States(NamedTuple):
     scope="session",
     params=[
         *(*MACHINES, GENERAL),
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("tripod", "linuxcnc_hexapod")),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("tripod", SCREWS)),
     ],
 )
 def platform(request):
-    """Every machine of the catalogue, one without symmetry, one on legs in planes, one on screws."""
-    if request.param == GENERAL:
-        return Platform(parameters_from(read_description(GENERAL), "platform.toml"))
+    """Every machine of the catalogue, two without symmetry, and one on legs in planes."""
+    if request.param in (GENERAL, SCREWS):
+        return Platform(parameters_from(read_description(request.param), "platform.toml"))
     return twin.load(request.param)
 
 

@@ -25,7 +25,7 @@ KINDS = {
     "rss": ("rss", 6, 6, 0, "rad"),
     "micro_hexapod": ("strut", 6, 6, 0, "m"),
     "tripod": ("rps", 3, 3, 0, "m"),
-    "linuxcnc_hexapod": ("upu", 6, 6, 0, "m"),
+    "upu_without_symmetry": ("upu", 6, 6, 0, "m"),
 }
 """Kind of leg, actuators, dof, deflections of springs, unit of the actuators."""
 
@@ -53,7 +53,7 @@ def test_tells_what_it_is(platform):
 
 
 def test_all_machines_are_here():
-    assert {*twin.machine_names(), "tripod", "linuxcnc_hexapod"} == set(KINDS)
+    assert {*twin.machine_names(), "tripod", "upu_without_symmetry"} == set(KINDS)
     assert {kind for kind, *_ in KINDS.values()} == {
         "ups",
         "strut",

@@ -23,6 +23,7 @@ MACHINES = {
 }
 """Kind of legs -> machine."""
 
+
 def picture(kind: str, name: str) -> Image:
     """Return a machine at home with the kind of its legs."""
     platform = twin.load(name)

@@ -81,7 +81,7 @@ def platform(request):
     return machine(request.param)
 
 
-@pytest.fixture(params=[*twin.machine_names(), *GENERAL, "tripod", "balancer", "linuxcnc_hexapod"])
+@pytest.fixture(params=[*twin.machine_names(), *GENERAL, "tripod", "balancer"])
 def any_platform(request):
     """Return every machine in turn, one of every kind without symmetry, two on legs in planes."""
     return machine(request.param)

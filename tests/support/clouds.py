@@ -115,6 +115,39 @@ def straight_leg(
     return Leg(np.concatenate([masses for masses, _ in parts]), points, length, length, tops)
 
 
+def screw_leg(
+    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
+) -> Leg:
+    """Return a leg of kind upu: its rod has the second axis of the joint on the platform."""
+    leg: Any = machine.legs[i]
+    start = machine.home_rotation[None]
+    home = np.array(machine.home.position) + start[0] @ machine.platform.joints.points[i]
+    base = machine.base.joints.points[i]
+
+    def second_axes(tops: Array, turn: Array) -> tuple[Array, Array]:
+        """Return the housing's frame, and the rod's."""
+        housing = leg_frames(machine, i, tops - base)
+        along = housing[:, :, 2]
+        second = unit(np.cross(turn @ np.array(leg.platform_axis), along))
+        return housing, np.stack([second, np.cross(along, second), along], axis=2)
+
+    frames, rods = second_axes(tops, turn)
+    at_home = second_axes(home[None], start)
+    (cosine, sine), (home_cosine, home_sine) = (
+        [(one[:, :, axis] * other[:, :, 0]).sum(axis=1) for axis in (0, 1)]
+        for one, other in ((frames, rods), at_home)
+    )
+    twist = np.arctan(
+        (sine * home_cosine - cosine * home_sine) / (cosine * home_cosine + sine * home_sine)
+    )
+    straight = straight_leg(machine, i, tops, turn, deflection)
+    masses, places = as_points(leg.rod)
+    points = straight.points.copy()
+    points[:, -len(masses) :] = tops[:, None] + places @ np.swapaxes(rods, 1, 2)
+    advance = {"right": 1.0, "left": -1.0}[leg.screw.hand] * leg.screw.lead / (2.0 * np.pi)
+    return straight._replace(points=points, actuator=straight.actuator - advance * twist)
+
+
 def viscoelastic_leg(
     machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
 ) -> Leg:
@@ -180,4 +213,5 @@ LEGS: dict[str, Callable[..., Leg]] = {
     "viscoelastic": viscoelastic_leg,
     "rss": crank_leg,
     "pillar": pillar_leg,
+    "upu": screw_leg,
 }

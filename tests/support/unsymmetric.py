@@ -53,6 +53,21 @@ def _turn_home(content: dict[str, Any]) -> None:
     content["home"]["position"] = [*np.add(content["home"]["position"], [0.01, -0.02, 0.01])]
 
 
+def _upu(content: dict[str, Any]) -> None:
+    """Screws of much lead, and rods whose spin shows."""
+    _ups(content)
+    content["leg"]["rod"] = {
+        "source": "Test",
+        "kind": "symmetric",
+        "mass": 11.7,
+        "center": -0.4344,
+        "transverse_inertia": 0.402,
+        "axial_inertia": 0.3,
+    }
+    screw = {"source": "Test", "lead": "40 mm", "hand": "left"}
+    content["leg"] |= {"kind": "upu", "platform_axis": [1.0, 0.4, -0.2], "screw": screw}
+
+
 def _ups(content: dict[str, Any]) -> None:
     _joints(content, 0.03)
     _turn_home(content)
@@ -133,5 +148,6 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "viscoelastic": ("compliant_stewart", _viscoelastic),
     "rss": ("rss", _rss),
     "pillar": ("driving_simulator", _pillar),
+    "upu": ("stewart", _upu),
 }
 """Kind of leg -> machine of the catalogue to start from, and what takes its symmetry away."""

@@ -171,4 +171,33 @@ class Cylinder(Table):
         return read_only(np.diag([transverse, transverse, self.mass * radii / 2]))
 
 
+class SymmetricPart(Table):
+    """A part of a leg that is symmetric about it, such as a rod that turns about itself."""
+
+    kind: Literal["symmetric"] = Field("symmetric", description="How the body is described")
+    mass: Mass = Field(gt=0, description="Mass")
+    center: Length = Field(description="Centre of mass along the leg, from the body's origin")
+    transverse_inertia: Inertia = Field(
+        gt=0, description="About the centre of mass, across the leg"
+    )
+    axial_inertia: Inertia = Field(gt=0, description="About the leg")
+
+    @model_validator(mode="after")
+    def _physical(self) -> SymmetricPart:
+        check_inertia(tuple(map(tuple, self.inertia_tensor.tolist())))
+        return self
+
+    @property
+    def center_of_mass_vector(self) -> FloatArray:
+        """Centre of mass `(3,)` [m] in the body's frame."""
+        return read_only([0.0, 0.0, self.center])
+
+    @property
+    def inertia_tensor(self) -> FloatArray:
+        """Tensor `(3, 3)` [kg m2] about the centre of mass, in the body's frame."""
+        return read_only(
+            np.diag([self.transverse_inertia, self.transverse_inertia, self.axial_inertia])
+        )
+
+
 LegBody = Annotated[LegPart | Cylinder, Field(discriminator="kind")]

@@ -21,7 +21,15 @@ WARNINGS = "-Wall -Wextra -Werror -Wconversion -Wdouble-promotion -pedantic -ffr
 TOLERANCES = {"double": 1e-12, "float": 1e-5}
 """Largest difference from the kernels, in parts of the largest entry."""
 
-MACHINES = ("stewart", "srspm", "rss", "micro_hexapod", "compliant_stewart", "redundant")
+MACHINES = (
+    "stewart",
+    "srspm",
+    "rss",
+    "micro_hexapod",
+    "compliant_stewart",
+    "redundant",
+    "linuxcnc_hexapod",
+)
 
 COUNT = 10_000
 

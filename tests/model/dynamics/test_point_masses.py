@@ -27,7 +27,7 @@ REACH = 0.03
 """How far the machine goes on the circle of times: lengths, or radians."""
 
 MACHINES = [*twin.machine_names(), "hardware", *(f"lopsided {kind}" for kind in KINDS)]
-assert len(MACHINES) == 12
+assert len(MACHINES) == 13
 
 
 class Sample(NamedTuple):
@@ -230,6 +230,9 @@ def test_actuator_coordinates(samples):
         )
         column = 0 if platform.kind == "rss" else -1
         values, rates, accelerations = (part[:, column] for part in legs)
+        if platform.kind == "upu":  # the slide, and what its screw takes from the twist
+            gain = platform.leg.twist_gain
+            values, rates, accelerations = (part[:, 2] + gain * part[:, 3] for part in legs)
         found = (values + platform.home_coordinates, rates, accelerations)
         for part, expected in zip(found, actuators, strict=True):
             assert_within(part, expected, CLOSE * max_abs(expected))

@@ -118,8 +118,8 @@ def test_a_turn_of_the_platform_about_a_vertical_leg_is_the_twist():
 @pytest.mark.parametrize("engine", ["mujoco", "bullet"])
 def test_heavy_rods_spin_as_in_the_engines_trees(engine):
     """The spin of light rods does not show: theirs has as much inertia as the platform here."""
-    rod = {"source": "Test", "mass": 8.0, "center_of_mass": [0.0, 0.0, -0.2]}
-    platform = machine(rod=rod | {"kind": "rigid", "inertia": [0.5, 0.5, 0.4]})
+    rod = {"source": "Test", "kind": "symmetric", "mass": 8.0, "center": -0.2}
+    platform = machine(rod=rod | {"transverse_inertia": 0.5, "axial_inertia": 0.4})
     for pose, twist, acceleration in zip(
         POSES[:4], RANDOM.normal(size=(4, 6)), RANDOM.normal(size=(4, 6)), strict=True
     ):
@@ -164,9 +164,10 @@ def test_a_calibrated_file_counts_the_twist_from_its_own_home(tmp_path):
 
 
 def test_what_cannot_twist_is_refused():
-    off_axis = {"source": "Test", "mass": 2.0, "center_of_mass": [0.01, 0.0, -0.2]}
+    rod = {"source": "Test", "mass": 2.0, "center": -0.2, "transverse_inertia": 0.1}
     cases = (
-        ({"rod": off_axis | {"kind": "rigid", "inertia": [0.1, 0.1, 0.01]}}, "symmetric about it"),
+        ({"rod": rod | {"kind": "symmetric", "axial_inertia": 0.3}}, "no rigid body has these"),
+        ({"rod": rod | {"kind": "rigid"}}, "'symmetric', 'cylinder'"),
         ({"platform_axis": [0.0, 0.0, 0.0]}, "must be a direction"),
         ({"screw": screw(-0.01)}, "greater than 0"),
     )

@@ -81,7 +81,7 @@ static int evaluate(const @name@_leg legs[N], const @name@_pose *pose, real coor
             failed = i + 1;
         cross(arm, jacobian[i], moment);
         for (k = 0; k < 3; k++)
-            jacobian[i][3 + k] = moment[k];
+            jacobian[i][3 + k] = moment[k];@screw@
     }
     return failed;
 }

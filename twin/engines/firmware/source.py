@@ -17,9 +17,10 @@ from twin import __version__
 from twin.basics.arrays import FloatArray, one_of
 from twin.basics.files import new_folder, write_text
 from twin.errors import InputError
-from twin.kernels.legs import rss
+from twin.kernels.legs import rss, upu
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
 from twin.kernels.legs.rss import RssLegs
+from twin.kernels.legs.upu import UpuLegs
 from twin.model.machine_model import MachineModel, as_model
 
 SOURCES = Path(__file__).parent
@@ -42,6 +43,14 @@ CRANK_FIELDS = """\
     @name@_real rod_length;
     @name@_real branch;       /* 1 or -1: the side on which the elbow is */
     @name@_real middle_angle; /* middle of the crank's range */"""
+
+SCREW_FIELDS = """\
+    @name@_real base_axis[3];     /* of the lower universal joint, in the base frame */
+    @name@_real platform_axis[3]; /* of the upper one, in the platform's frame */
+    @name@_real screw;            /* change of the coordinate per twist of the rod [m/rad] */
+    @name@_real home_twist;       /* of the rod against the housing [rad] */"""
+
+SCREW_CALL = "\n        add_screw(&legs[i], matrix, arm, &coordinates[i], jacobian[i]);"
 
 
 def write_source(
@@ -73,7 +82,10 @@ def write_source(
 def _filled(file: str, platform: MachineModel, precision: str) -> str:
     """Return the text of a file with names, constants and functions in its placeholders."""
     has_cranks = isinstance(platform.constants.legs, RssLegs)
-    leg_file = SOURCES / ("crank_leg.c" if has_cranks else "straight_leg.c")
+    has_screws = isinstance(platform.constants.legs, UpuLegs)
+    leg_files = ["crank_leg.c" if has_cranks else "straight_leg.c"]
+    leg_files += ["screw_leg.c"] if has_screws else []
+    leg_functions = [(SOURCES / name).read_text(encoding="utf-8") for name in leg_files]
     is_float = precision == "float"
     converged, accepted = RESIDUALS[precision]
     numbers = {
@@ -85,8 +97,9 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
         "smallest_scale": rss.SMALLEST_SCALE if has_cranks else 0.0,
     }
     placeholders = {
-        "leg_function": leg_file.read_text(encoding="utf-8").strip(),
-        "leg_fields": CRANK_FIELDS if has_cranks else "",
+        "leg_function": "".join(leg_functions).strip(),
+        "leg_fields": CRANK_FIELDS if has_cranks else SCREW_FIELDS if has_screws else "",
+        "screw": SCREW_CALL if has_screws else "",
         "name": platform.name,
         "NAME": platform.name.upper(),
         "title": comment(platform.parameters.title),
@@ -95,7 +108,7 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
         "real": precision,
         "count": str(platform.n_actuators),
         "coordinate": platform.parameters.leg.coordinate,
-        "more_functions": ", atan2 and floor" if has_cranks else "",
+        "more_functions": ", atan2 and floor" if has_cranks or has_screws else "",
         "legs": _table(platform, is_float),
         "home": ", ".join(_row(part, is_float) for part in (platform.home[:3], platform.home[3:])),
         **{key: number(value, is_float) for key, value in numbers.items()},
@@ -123,6 +136,9 @@ def _table(platform: MachineModel, is_float: bool) -> str:
         if isinstance(legs, RssLegs):
             vectors += [leg[start : start + 3] for start in (AXIS, rss.ZERO)]
             scalars = [leg[k] for k in (rss.CRANK_LENGTH, rss.ROD_LENGTH, rss.BRANCH, rss.MIDDLE)]
+        if isinstance(legs, UpuLegs):
+            vectors += [leg[start : start + 3] for start in (AXIS, upu.PLATFORM_AXIS)]
+            scalars = [leg[upu.SCREW], leg[upu.HOME_TWIST]]
         entries = [_row(vector, is_float) for vector in vectors]
         entries += [number(value, is_float) for value in (*scalars, lower, upper)]
         lines.append("    {" + ",\n     ".join(entries) + "},")

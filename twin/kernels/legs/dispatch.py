@@ -170,9 +170,9 @@ def response(
 def add_rod_spin(
     legs: Legs, i: int, state: PlatformState, mass_matrix: FloatArray, bias: FloatArray
 ) -> None:
-    """Add to mass matrix (lower triangle) and bias what the rod of leg i takes to turn about itself.
+    """Add to mass matrix and bias what the rod of leg i takes to turn about its own axis.
 
-    Nothing where the rod turns with the housing.
+    Nothing where it turns with the housing. Of the mass matrix, the lower triangle is filled.
     """
     raise NotImplementedError
 

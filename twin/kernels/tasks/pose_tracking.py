@@ -15,7 +15,7 @@ from twin.kernels.kinematics import inverse_kinematics
 from twin.kernels.lanes import Width, lanes_memory
 from twin.kernels.legs.dispatch import actuation, project_onto_constraints
 from twin.kernels.legs.interface import Legs
-from twin.kernels.linear_algebra import add, cross, dot, norm, quaternion_product, row
+from twin.kernels.linear_algebra import dot, norm, quaternion_product, row
 from twin.kernels.numbers.arrays import as_lanes, write_column
 from twin.kernels.platform_state import platform_state
 from twin.kernels.tasks.task import (

@@ -89,8 +89,19 @@ def quoted(text: str | None) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def body_table(table: str, body: Body, source: str) -> str:
-    """Return the table of a rigid body."""
+def body_table(table: str, body: Body, source: str, *, symmetric: bool = False) -> str:
+    """Return the table of a rigid body; `symmetric` is for a part that turns about its leg."""
+    if symmetric:
+        transverse, _, axial = body.tensor
+        return f"""\
+[{table}]
+source = {quoted(source)}
+kind = "symmetric"
+mass = {body.mass:.6g}  # kg
+center = {body.center:.6g}
+transverse_inertia = {transverse:.6g}  # kg m2, about the centre of mass
+axial_inertia = {axial:.6g}
+"""
     moments = ", ".join(f"{value:.6g}" for value in body.tensor)
     return f"""\
 [{table}]

@@ -266,7 +266,7 @@ damping = {damping}
     sliding = estimates.rod((1.0 - housing_fraction) * mass, length, 0.6 * radius, -0.5 * length)
     text = f"Estimated: {mass_basis}, {housing_fraction:.0%} of it in the housing, as cylinders"
     yield body_table("leg.housing", housing, text)
-    yield body_table("leg.rod", sliding, text)
+    yield body_table("leg.rod", sliding, text, symmetric=sheet.legs == "upu")
     yield _actuator(sheet, "lengths between the centres of the joints")
 
 

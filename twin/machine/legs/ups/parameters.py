@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from twin.basics.arrays import FloatArray
-from twin.machine.body import Cylinder, LegBody, LegPart
+from twin.machine.body import Cylinder, LegBody, LegPart, SymmetricPart
 from twin.machine.hardware.drive import LinearActuator
 from twin.machine.legs.leg import LegGeometry, LegSizes, UniversalLeg, check_numbers
 from twin.machine.quantity import Angle, Length, Table, Whole
@@ -108,7 +108,7 @@ class UpsLeg(UniversalLeg):
 
 
 def _turned(
-    body: LegPart | Cylinder, map_to_leg: FloatArray
+    body: LegPart | Cylinder | SymmetricPart, map_to_leg: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     center, tensor = map_to_leg @ body.center_of_mass_vector, body.inertia_tensor
     return np.array(body.mass), center, map_to_leg @ tensor @ map_to_leg.T
