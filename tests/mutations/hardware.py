@@ -73,8 +73,8 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
         "damping of the transmission reversed",
         Formula(
             f"{ACTUATION}.contact",
-            "return stiffness * gap + damping",
-            "return stiffness * gap - damping",
+            "return stiffness * lead + damping",
+            "return stiffness * lead - damping",
         ),
         "rate of a leg excited",
     ),
@@ -91,8 +91,8 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
         "upper flank of the backlash pulls",
         Formula(
             f"{ACTUATION}.contact",
-            "return max(stiffness * (gap - half_backlash) + damping * closing, 0.0)",
-            "return stiffness * (gap - half_backlash) + damping * closing",
+            "return max(stiffness * (lead - half_backlash) + damping * lead_rate, 0.0)",
+            "return stiffness * (lead - half_backlash) + damping * lead_rate",
         ),
         "force of the transmission",
     ),

@@ -104,9 +104,10 @@ class Objective(NamedTuple):
     """The objective of plans for one machine."""
 
     cost: Cost
+    """weights of deviations, and of stroke and speed beyond their limits"""
     effort: FloatArray
     """`(n, n)` weights of the motors' forces, equivalent at home to the weights of accelerations"""
-    largest: FloatArray
+    force_limits: FloatArray
     """`(n,)` forces of the motors that plans use, infinite where there is no limit"""
     gains: FloatArray
     """`(n, 12)` forces per deviation at home, of the feedback that is optimal without limits"""
@@ -304,7 +305,7 @@ class Ilqr(ComputedTorque):
         code = reference_forces(self._machine, y, acceleration, forces, self._work)
         if code != POSE_FOUND or not np.isfinite(forces).all():
             return None
-        force_limits, friction = self.objective.largest, task_reference.friction[force_rows]
+        force_limits, friction = self.objective.force_limits, task_reference.friction[force_rows]
         lower_forces, upper_forces = -force_limits - friction, force_limits - friction
         return PlanReference(
             task_reference.pose[node_rows], twist, acceleration, forces, lower_forces, upper_forces

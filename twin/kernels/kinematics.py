@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
-from twin.kernels.jit import compiled, device, replaceable
+from twin.kernels.jit import compiled, device, replaceable_by_type
 from twin.kernels.legs.dispatch import (
     actuation,
     actuation_rate,
@@ -286,9 +286,12 @@ def make_work(count: int, constraints: int) -> PoseMemory:
     )
 
 
-@replaceable
+@replaceable_by_type
 def larger(error: float, largest: float) -> float:
-    """Return the larger of two residuals; NaN counts as infinite, it must not pass as solved."""
+    """Return the larger of two residuals; NaN counts as infinite and never passes as solved.
+
+    Numbers in lanes cannot branch: `twin.kernels.lanes.lanes_larger` computes the same for them.
+    """
     if not error <= largest:
         return error if error > largest else inf
     return largest

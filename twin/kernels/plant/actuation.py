@@ -188,15 +188,15 @@ def gated(command: float, at_lower: bool, at_upper: bool) -> float:
 
 @device
 def contact(
-    gap: float, closing: float, half_backlash: float, stiffness: float, damping: float
+    lead: float, lead_rate: float, half_backlash: float, stiffness: float, damping: float
 ) -> float:
-    """Return the transmission's force where the motor is ahead by `gap`, growing at `closing`."""
+    """Return the force of the transmission of a motor that is ahead of its leg by `lead`."""
     if half_backlash == 0.0:
-        return stiffness * gap + damping * closing
-    if gap > half_backlash:
-        return max(stiffness * (gap - half_backlash) + damping * closing, 0.0)
-    if gap < -half_backlash:
-        return min(stiffness * (gap + half_backlash) + damping * closing, 0.0)
+        return stiffness * lead + damping * lead_rate
+    if lead > half_backlash:
+        return max(stiffness * (lead - half_backlash) + damping * lead_rate, 0.0)
+    if lead < -half_backlash:
+        return min(stiffness * (lead + half_backlash) + damping * lead_rate, 0.0)
     return 0.0
 
 

@@ -156,7 +156,8 @@ class Signals(NamedTuple):
     CAR_FRONT, CAR_REAR, CAR_HEIGHT, CAR_ARM, CAR_ROLL_STIFFNESS, CAR_ROLL_DAMPING,
     CAR_PITCH_STIFFNESS, CAR_PITCH_DAMPING, CAR_FRONT_TYRE,
 ) = range(14)  # fmt: skip
-"""Entries of a car; the front tyre has four: stiffness, friction, shape, 1 where linear."""
+"""Entries of a car: the fields of `twin.motion.cueing.manoeuvre.Car`, in its units; front and rear
+are distances [m]. A tyre has four: stiffness, friction, shape, 1 where linear."""
 
 CAR_REAR_TYRE = CAR_FRONT_TYRE + 4
 CAR_HEAD = CAR_REAR_TYRE + 4
