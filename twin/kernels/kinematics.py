@@ -370,10 +370,10 @@ def newton(
     for iteration in range(NEWTON_STEPS):
         if error <= CONVERGED_RESIDUAL * size:
             return True, error, iteration
-        regular = newton_step(matrix, right, step, work.normal)
+        pivot_ratio = newton_step(matrix, right, step, work.normal)
         if iteration == 0:
-            branch = regular
-        if not (abs(regular) > SINGULAR_PIVOT_RATIO and regular * branch > 0.0):
+            branch = pivot_ratio
+        if not (abs(pivot_ratio) > SINGULAR_PIVOT_RATIO and pivot_ratio * branch > 0.0):
             return False, error, iteration
         rotation_angle = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
         factor = min(1.0, MAX_TURN / rotation_angle) if rotation_angle > 0.0 else 1.0

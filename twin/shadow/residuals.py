@@ -101,10 +101,13 @@ class Residuals:
         machine, n = model.machine, model.machine.n_actuators
         self._model, drives = model, drive_model(machine)
         self._slow_speed = np.maximum(
-            drives.stribeck_speed * (drives.friction > 0.0), drives.smoothing
+            drives.stribeck_speed * (drives.friction > 0.0), drives.friction_smoothing_speed
         )
         dry = np.where(drives.friction > 0.0, drives.friction, np.inf)
-        self._viscous_ratio, self._touching = drives.viscous / dry, drives.touching
+        self._viscous_ratio, self._backlash_smoothing_force = (
+            drives.viscous / dry,
+            drives.backlash_smoothing_force,
+        )
         self._filter_decay = exp(-model.period / ACCELERATION_FILTER_TIME)
         self._home = machine.home_coordinates
         self._center = np.array(machine.parameters.platform.body.center_of_mass)
@@ -170,9 +173,9 @@ class Residuals:
         regressors[:, EFFORT] = model.needed_efforts()
         regressors[:, POSITION] = model.coordinates - self._home
         # Where an unknown force could have turned the load, the side is unknown.
-        is_in_contact = np.abs(forces) > CONTACT_FORCE_FRACTION * self._touching + np.abs(
-            known_force
-        )
+        is_in_contact = np.abs(
+            forces
+        ) > CONTACT_FORCE_FRACTION * self._backlash_smoothing_force + np.abs(known_force)
         regressors[:, CONTACT_SIDE] = np.sign(forces) * is_in_contact
         self._known_rows += 1
 

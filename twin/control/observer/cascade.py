@@ -156,7 +156,7 @@ class ObserverCascade(Cascade):
         Raises:
             InputError: an argument that cannot be used, springs in the legs or beside their
                 actuators, or a design of another period or number of actuators.
-            StateError: the design has no steady gains (`gain.CovarianceError`).
+            StateError: the design has no steady gains (`CovarianceError`).
         """
         controller_model = as_model(platform if model is None else model)
         if controller_model.n_deflections:
@@ -196,7 +196,7 @@ class ObserverCascade(Cascade):
             raise InputError("design", f"must be of {n} actuators and a period of {self.period} s")
         self.observer = KalmanObserver(observer_design)
         self._applied_force = AppliedForce(drives, self.period)
-        self._force_limits = drives.largest
+        self._force_limits = drives.peak_effort
         self._force_integral = np.zeros(n)
         self._known_force = np.zeros(n)
         self._fresh = True

@@ -92,7 +92,7 @@ ends those with one step of rollouts.
 
 SETTLED_STEP = 0.2
 """Largest move of an estimate by finer rollouts, in its standard errors, that ends `refine`: a
-tenth of half an interval.
+tenth of half a 95 % interval.
 """
 
 CHORD_STEP = 2.0
@@ -410,6 +410,7 @@ def refine(search: Search, x: FloatArray) -> Solution:
                 if trial_cost <= (1.0 + MAX_COST_INCREASE) * cost:
                     x, errors, cost = trial, trial_errors, trial_cost
                     break
+            # Without an accepted fraction of the step, `x` has not become the last trial.
             if last_step < CONVERGED_STEP or x is not trial:
                 break
         standard_errors = np.sqrt(np.diag(np.linalg.inv(information)))
@@ -539,7 +540,7 @@ def _gauss_newton_step(
         information += rows.T @ slopes.reshape(-1, len(x))
         gradient += errors.ravel() @ rows
     free = search.bodies.free(x)
-    turn = search.bodies.slopes(free)
+    scaled_by_free = search.bodies.slopes(free)
     step_bounds = np.clip(
         search.bodies.free_bounds(search.bounds) - free, -TRUST_RADIUS, TRUST_RADIUS
     )
@@ -547,7 +548,7 @@ def _gauss_newton_step(
     # `lsq_linear` needs bounds that differ; the result is clipped to the exact ones.
     margins = np.array([[-1e-9], [1e-9]])
     target = -np.linalg.solve(factor.T, gradient)
-    step = lsq_linear(factor @ turn, target, bounds=tuple(step_bounds + margins)).x
+    step = lsq_linear(factor @ scaled_by_free, target, bounds=tuple(step_bounds + margins)).x
     return search.bodies.scaled(free + np.clip(step, *step_bounds)) - x, information
 
 

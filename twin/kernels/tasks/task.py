@@ -141,7 +141,7 @@ def write_scalar(out: Any, index: int, value: float) -> int:
 
 @device
 def write(out: Any, index: int, value: float, scale: FloatArray) -> int:
-    """Write `value` / `scale[at]` to `out[at]`, clipped; return the next index."""
+    """Write `value` / `scale[index]` to `out[index]`, clipped; return the next index."""
     return write_scalar(out, index, value / scale[index])
 
 
@@ -191,14 +191,14 @@ def accept(actions: Any, out: FloatArray) -> bool:
 
 @device
 def count(
-    actions: FloatArray, steps: IndexArray, last: FloatArray, last_action: FloatArray
+    actions: FloatArray, steps: IndexArray, action: FloatArray, last_action: FloatArray
 ) -> None:
-    """Add a control period with `actions` (N, a), none where N is 0, to arrays of a `History`."""
+    """Add a control period with `actions` (N, a) to arrays of a `History`; none where N is 0."""
     for i in range(actions.shape[0]):
         steps[i] += 1
         for j in range(actions.shape[1]):
-            last_action[i, j] = last[i, j]
-            last[i, j] = actions[i, j]
+            last_action[i, j] = action[i, j]
+            action[i, j] = actions[i, j]
 
 
 @device
