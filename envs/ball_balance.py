@@ -21,7 +21,7 @@ from twin.kernels.jit import SameTypes
 from twin.kernels.tasks.ball_balance import (
     Balls,
     Increments,
-    Limits,
+    Settings,
     Signals,
     Targets,
     evaluate,
@@ -131,7 +131,9 @@ class BallBalance(Task):
         self.observations = self._observation_channels()
         self._make_arrays()
         self.allocate()
-        self._group(self._targets, self._limits, self._signals, self._balls, self._increments)
+        self._group(
+            self._targets, self._task_settings, self._signals, self._balls, self._increments
+        )
         legs, measured = platform.constants.legs, self.batch.measured
         self._fill: Any = SameTypes(pose_command)
         self._command_bundle = Bundle(
@@ -214,7 +216,7 @@ class BallBalance(Task):
         self._balls = Balls(batch.ball, batch.ball_lost, np.zeros(6))
         self._signals = Signals(*(np.zeros((size, 2)) for _ in Signals._fields))
         self.signals = {**self._signals._asdict(), **self._plant_signals()}
-        self._limits = Limits(
+        self._task_settings = Settings(
             batch.period,
             settings.hold,
             FINE_DISTANCE * radius,

@@ -29,8 +29,8 @@ from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
 from twin.kernels.tasks.vibration_isolation import (
     ActionLaw,
-    Limits,
     Memory,
+    Settings,
     Shaking,
     Signals,
     evaluate,
@@ -258,7 +258,7 @@ class VibrationIsolation(Task):
         shapes = [(size, 3)] * 4 + [(size,)]
         self._signals = Signals(*[np.zeros(shape) for shape in shapes])
         self.signals = {**self._signals._asdict(), **self._plant_signals()}
-        limits = Limits(
+        task_settings = Settings(
             batch.period,
             settings.forgetting,
             self.platform.parameters.gravity,
@@ -290,7 +290,7 @@ class VibrationIsolation(Task):
         self._command_bundle = Bundle(
             self.steps, self._law, *shaking_tables, *current_arrays, self.drive_commands
         )
-        self._group(self._shaking, limits, self._signals, self._memory)
+        self._group(self._shaking, task_settings, self._signals, self._memory)
 
     def default_values(self) -> dict[str, float]:
         """Return the values of the settings in `names` where no randomisation varies them."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_MODULE_OF_NAME = {
     "Command": "twin.plant.signals",
     "ForceTable": "twin.model.integrate",
     "Platform": "twin.analysis.platform",
@@ -63,9 +63,9 @@ def __getattr__(name: str) -> Any:
     """Import a public name from its module on first use."""
     if name == "rotations":
         return import_module("twin.rotations")
-    if name not in _HOMES:
+    if name not in _MODULE_OF_NAME:
         raise AttributeError(f"module 'twin' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    value = getattr(import_module(_MODULE_OF_NAME[name]), name)
     globals()[name] = value
     return value
 

@@ -239,7 +239,7 @@ class Case:
     machines: tuple[str, ...] = ()
     """names of the only machines it applies to; empty: every machine"""
     kinds: tuple[str, ...] = ()
-    """the only kinds of legs it applies to; empty: every kind"""
+    """the only kinds of legs it applies to, such as `rss`; empty: every kind"""
     because: str = ""
     """reason why other machines or kinds of legs are left out"""
     needs_gravity: bool = False

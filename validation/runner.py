@@ -168,10 +168,10 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]
     with one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         # A long case started last would run alone on one core.
         by_cost = sorted(tasks, key=lambda task: -load_case(task[2]).cost)
-        pending = {pool.submit(run_case, task): task for task in by_cost}
+        task_of_future = {pool.submit(run_case, task): task for task in by_cost}
         try:
-            for future in as_completed(pending):
-                yield pending[future], collected_result(future, pending[future])
+            for future in as_completed(task_of_future):
+                yield task_of_future[future], collected_result(future, task_of_future[future])
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -70,7 +70,7 @@ def _legs(platform: Platform) -> list[FloatArray]:
     parameters = platform.parameters
     lines = [
         leg.home_lines(place)
-        for leg, place in zip(parameters.legs, parameters.home_places, strict=True)
+        for leg, place in zip(parameters.legs, parameters.home_leg_geometry, strict=True)
     ]
     return [np.stack([leg[0][0], *(start + along for start, along in leg)]) for leg in lines]
 

@@ -49,7 +49,12 @@ def layout_of(task: PoseTracking, rows: Rows, views: Views, last: int) -> Layout
         views: views of the same rows.
         last: number of control periods in an episode.
     """
-    batch, law, reference, limits = task.batch, task.acting.law, task.groups[4], task.groups[5]
+    batch, law, reference, task_settings = (
+        task.batch,
+        task.acting.law,
+        task.groups[4],
+        task.groups[5],
+    )
     legs = batch.platform.constants.legs
     return Layout(
         Sizes(type(legs), *legs.rows.shape),
@@ -61,7 +66,7 @@ def layout_of(task: PoseTracking, rows: Rows, views: Views, last: int) -> Layout
         width(task.actions),
         width(task.observations),
         len(task.weights),
-        tuple(limits),
+        tuple(task_settings),
         (float(law.gain), float(law.period), bool(law.residual)),
         batch.mode == "velocity",
         last,

@@ -25,8 +25,8 @@ from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
 from twin.kernels.tasks.pose_tracking import (
     Increments,
-    Limits,
     ReferenceArrays,
+    Settings,
     Signals,
     evaluate,
     fill_velocity_command,
@@ -242,7 +242,7 @@ class PoseTracking(Task):
 
     Attributes:
         acting: conversion of actions into commands.
-        limits: constants of observation, reward and termination.
+        task_settings: constants of observation, reward and termination.
     """
 
     title: ClassVar[str] = "pose tracking"
@@ -286,13 +286,13 @@ class PoseTracking(Task):
         self._motions: list[Motion | Callable[[], Motion] | None] = [None] * size
         self.signals = {**self._signals._asdict(), **self._plant_signals()}
         del self.signals["accumulated"]
-        self.limits = self._make_limits()
+        self.task_settings = self._make_settings()
         self.allocate()
 
     def allocate(self) -> None:
         """Make the arrays of all environments, those of the reference with them."""
         super().allocate()
-        self._group(self._reference, self.limits, self._signals)
+        self._group(self._reference, self.task_settings, self._signals)
 
     def begin(
         self,
@@ -317,7 +317,7 @@ class PoseTracking(Task):
         if len(reference.time) > self._last + 1:
             self._reference = lengthened(self._reference, len(reference.time))
             self._last = len(reference.time) - 1
-            self._group(self._reference, self.limits, self._signals)
+            self._group(self._reference, self.task_settings, self._signals)
         fill_reference(self._reference, index, reference)
         self.acting.begin(index, reference.pose[0], reference.coordinates[0])
         pose, twist, _ = platform.constrain(reference.pose[0], reference.twist[0])
@@ -353,14 +353,14 @@ class PoseTracking(Task):
             Channel("last action", self.actions[0].size, "1", 1.0),
         )
 
-    def _make_limits(self) -> Limits:
+    def _make_settings(self) -> Settings:
         """Return the constants of observation, reward and termination."""
         settings, reach = self.settings, self.acting.reach
         radius = characteristic_length(self.platform.platform_joints)
         largest_error = settings.largest_position_error or 0.5 * reach
         leak = float(np.exp(-self.batch.period / FORGETTING_TIME))
         position_scale, largest_attitude = REWARD_SCALE * reach, settings.largest_attitude_error
-        return Limits(
+        return Settings(
             self.batch.period,
             settings.preview,
             leak,
@@ -466,7 +466,7 @@ class Goals:
         """Return the weighted reward terms of position and orientation for goals `(..., 6)`."""
         from scipy.spatial.transform import Rotation
 
-        task, limits = self._task, self._task.limits
+        task, task_settings = self._task, self._task.task_settings
         achieved_goal, desired_goal = (
             np.asarray(goal, dtype=float) * self.scale for goal in (achieved, desired)
         )
@@ -480,9 +480,9 @@ class Goals:
         angle = (achieved_rotation.inv() * desired_rotation).magnitude().reshape(shape)
         weights = dict(zip(task.terms, task.weights, strict=True))
         return weights["position"] * _closeness(
-            position, limits.position_scale, limits.largest_position
+            position, task_settings.position_scale, task_settings.largest_position
         ) + weights["orientation"] * _closeness(
-            angle, limits.attitude_scale, limits.largest_attitude
+            angle, task_settings.attitude_scale, task_settings.largest_attitude
         )
 
 

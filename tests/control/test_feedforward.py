@@ -68,7 +68,7 @@ def test_friction_of_the_model_opposes_motion_and_grows_with_speed():
     assert (slow > fast - 0.1 * drives.viscous).all(), "Stribeck"
     ideal = drive_model(twin.load("stewart"))
     assert not ideal.friction_force(rates).any()
-    assert not ideal.wound_up(np.full(6, 1e3)).any()
+    assert not ideal.wind_up(np.full(6, 1e3)).any()
 
 
 def test_looking_ahead_is_exact_for_parabolas_and_holds_the_end(subtests):

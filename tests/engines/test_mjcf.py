@@ -142,7 +142,7 @@ def test_springs_and_dampers(any_platform):
     for i, leg in enumerate(platform.parameters.legs):
         name = f"leg_{i + 1}"
         if isinstance(leg, StrutLeg):
-            rest = leg.spring(platform.parameters.home_places[i]).rest
+            rest = leg.spring(platform.parameters.home_leg_geometry[i]).rest
             zero = rest - platform.home_coordinates[i]
             wanted[f"{name}_actuator"] = (leg.axial.stiffness, leg.axial.damping, zero)
         elif isinstance(leg, ViscoelasticLeg):

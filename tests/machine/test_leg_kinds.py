@@ -263,7 +263,7 @@ def test_crank_angles_stay_near_the_range_of_the_motor():
 
 def rest_lengths(parameters):
     """Return the lengths [m] of the struts without spring force."""
-    pairs = zip(parameters.legs, parameters.home_places, strict=True)
+    pairs = zip(parameters.legs, parameters.home_leg_geometry, strict=True)
     return [leg.spring(place).rest for leg, place in pairs]
 
 
@@ -284,7 +284,9 @@ def test_the_spring_is_relaxed_at_home():
     leg = parameters.leg
     assert isinstance(leg, ViscoelasticLeg)
     assert leg.retracted_length == pytest.approx(0.8644, rel=1e-15)
-    for place, length in zip(parameters.home_places, parameters.home_coordinates, strict=True):
+    for place, length in zip(
+        parameters.home_leg_geometry, parameters.home_coordinates, strict=True
+    ):
         assert leg.home_extension(place) == pytest.approx(length - 0.8644, rel=1e-14)
     frames = home_leg_frames(parameters)
     assert_allclose(

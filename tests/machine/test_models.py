@@ -115,7 +115,7 @@ def test_every_leg_answers_the_same_questions(name):
     """Whatever its kind: what engines, plots and checks ask of a leg and its actuator."""
     parameters = read_parameters(SHIPPED[name])
     assert parameters.legs
-    for leg, place in zip(parameters.legs, parameters.home_places, strict=True):
+    for leg, place in zip(parameters.legs, parameters.home_leg_geometry, strict=True):
         assert leg.kind in LEG_KINDS
         assert leg.dof in (3, 6)
         assert leg.home_problem(place) is None

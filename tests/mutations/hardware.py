@@ -43,13 +43,15 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "driving_simulator",
         "Stribeck friction over the speed, not over its square",
-        Formula(f"{ACTUATION}.transmit", "exp(-part_speed * part_speed)", "exp(-abs(part_speed))"),
+        Formula(
+            f"{ACTUATION}.transmit", "exp(-speed_ratio * speed_ratio)", "exp(-abs(speed_ratio))"
+        ),
         "motor effort at constant speeds",
     ),
     (
         "stewart",
         "friction halved in the negative direction",
-        Formula(f"{ACTUATION}.rubbed", "speed > 0.0 else", "speed > 0.0 else 0.5 *"),
+        Formula(f"{ACTUATION}.speed_under_friction", "speed > 0.0 else", "speed > 0.0 else 0.5 *"),
         "motor effort at constant speeds",
     ),
     (
@@ -73,8 +75,8 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
         "damping of the transmission reversed",
         Formula(
             f"{ACTUATION}.contact",
-            "return stiffness * gap + damping",
-            "return stiffness * gap - damping",
+            "return stiffness * lead + damping",
+            "return stiffness * lead - damping",
         ),
         "rate of a leg excited",
     ),
@@ -91,8 +93,8 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
         "upper flank of the backlash pulls",
         Formula(
             f"{ACTUATION}.contact",
-            "return max(stiffness * (gap - half_backlash) + damping * closing, 0.0)",
-            "return stiffness * (gap - half_backlash) + damping * closing",
+            "return max(stiffness * (lead - half_backlash) + damping * lead_rate, 0.0)",
+            "return stiffness * (lead - half_backlash) + damping * lead_rate",
         ),
         "force of the transmission",
     ),
@@ -321,7 +323,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "integral of the velocity loop at half its rate",
-        Formula(f"{ACTUATION}.motor_command", "+= rate_gain *", "+= 0.5 * rate_gain *"),
+        Formula(f"{ACTUATION}.motor_command", "+= integral_gain *", "+= 0.5 * integral_gain *"),
         "effort of a blocked motor's velocity loop",
     ),
     (
@@ -349,7 +351,9 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "servo without dead band",
-        Formula(f"{ACTUATION}.draw", "abs(field_lead) - drive[DEAD]", "abs(field_lead)"),
+        Formula(
+            f"{ACTUATION}.positioning_effort", "abs(field_lead) - drive[DEAD]", "abs(field_lead)"
+        ),
         "servo position held",
     ),
     (
@@ -381,13 +385,21 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "pull-out torque of the stepper independent of speed",
-        Formula(f"{ACTUATION}.draw", "max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])", "1.0"),
+        Formula(
+            f"{ACTUATION}.positioning_effort",
+            "max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])",
+            "1.0",
+        ),
         "stepper's load angle",
     ),
     (
         "rss",
         "holding torque of the stepper a tenth larger",
-        Formula(f"{ACTUATION}.draw", "pull_out = peak_effort *", "pull_out = 1.1 * peak_effort *"),
+        Formula(
+            f"{ACTUATION}.positioning_effort",
+            "pull_out = peak_effort *",
+            "pull_out = 1.1 * peak_effort *",
+        ),
         "stepper that loses synchronism",
     ),
 )

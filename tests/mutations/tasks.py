@@ -339,7 +339,7 @@ COMPLIANT: tuple[tuple[str, Change, str], ...] = (
         "inertial sensor of the task without gravity",
         Formula(
             f"{ISOLATION}.sense",
-            "signals.absolute_acceleration[i, 2] + limits.gravity",
+            "signals.absolute_acceleration[i, 2] + settings.gravity",
             "signals.absolute_acceleration[i, 2]",
         ),
         ISOLATION_SEEN,

@@ -487,7 +487,7 @@ def test_set_up_is_restored(desk, moved, server):
     panel = SetUpPanel(desk.gui, desk.requests, moved, motions, kept)
     moved.configure(engine="analytic", comparison="mujoco", gains={"position_gain": 3.0})
     moved.move_to([0, 0, 12.5, 0, 2.0, 0])
-    motions.describe({"motion": "sine", "axis": "x", "amplitude": 7.0, "loop": True})
+    motions.restore({"motion": "sine", "axis": "x", "amplitude": 7.0, "loop": True})
     chosen = {
         "Speed [\u00d7]": 0.25,
         "Force [N]": (0.0, -300.0, 12.5),
@@ -501,7 +501,7 @@ def test_set_up_is_restored(desk, moved, server):
     usual = {label: desk.find(label).value for label in chosen}
     for label, value in chosen.items():
         desk.use(label, value)
-    kept[2].describe(kept[2].chosen | {"trace": (0.0, 0.0, 40.0)})
+    kept[2].restore(kept[2].chosen | {"trace": (0.0, 0.0, 40.0)})
     panel.refresh()
     text, before = desk.find("Set-up").value, moved.settings
     panel.restore("machine=driving_simulator&z=5&motion=lift&axis=pitch&amplitude=0.5&playing=True")

@@ -47,5 +47,5 @@ def _each(
 ) -> list[Any]:
     if not isinstance(parameters.leg, kind):
         raise TypeError(f"legs of kind {parameters.leg.kind!r} are no {kind.__name__}")
-    pairs = zip(parameters.legs, parameters.home_places, strict=True)
+    pairs = zip(parameters.legs, parameters.home_leg_geometry, strict=True)
     return [function(leg, place) for leg, place in pairs]

@@ -304,8 +304,8 @@ class Balance(NamedTuple):
 
     def net(self, pose: FloatArray) -> FloatArray:
         """Return the net wrench `(6,)` [N], [N m]."""
-        legs = np.einsum("...ij,...i->...j", self.platform.jacobian(pose), self.carried(pose))
-        return np.asarray(legs + weight_wrench(self.platform, pose) + self.wrench)
+        leg_wrench = np.einsum("...ij,...i->...j", self.platform.jacobian(pose), self.carried(pose))
+        return np.asarray(leg_wrench + weight_wrench(self.platform, pose) + self.wrench)
 
 
 def static_pose(
@@ -474,10 +474,12 @@ def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = 
     springs = springs_of(platform, stiffness)
     checked_pose = as_pose(platform.home if pose is None else pose)
     stiffness_total = stiffness_matrix(platform, checked_pose, stiffness=stiffness).total
-    root = np.linalg.inv(np.linalg.cholesky(platform.mass_matrix(checked_pose)))
-    root_transpose = np.swapaxes(root, -1, -2)
+    inverse_factor = np.linalg.inv(np.linalg.cholesky(platform.mass_matrix(checked_pose)))
+    inverse_factor_transpose = np.swapaxes(inverse_factor, -1, -2)
     eigenvalues, vectors = np.linalg.eigh(
-        root @ (0.5 * (stiffness_total + np.swapaxes(stiffness_total, -1, -2))) @ root_transpose
+        inverse_factor
+        @ (0.5 * (stiffness_total + np.swapaxes(stiffness_total, -1, -2)))
+        @ inverse_factor_transpose
     )
     if not (eigenvalues > 0.0).all():
         raise EquilibriumError(
@@ -489,7 +491,7 @@ def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = 
     canonical_vectors = np.empty_like(vectors)
     for index in np.ndindex(eigenvalues.shape[:-1]):
         canonical_vectors[index] = canonical.modes(eigenvalues[index], vectors[index])
-    shapes = root_transpose @ canonical_vectors
+    shapes = inverse_factor_transpose @ canonical_vectors
     rates = platform.jacobian(checked_pose) @ shapes
     omega = np.sqrt(eigenvalues)
     damping = np.einsum("...ik,i->...k", rates**2, springs.damping) / (2.0 * omega)

@@ -530,7 +530,7 @@ def _crank(found: Calibration, number: int, row: FloatArray, offset: float) -> d
         raise InputError("leg.axis_angles", "give `axis` as directions in the machine's file")
     axis, zero = row[AXIS : AXIS + 3], row[ZERO : ZERO + 3]
     zero_direction = np.cos(offset) * zero + np.sin(offset) * np.cross(axis, zero)
-    leg_geometry = found.machine.parameters.home_places[number - 1]
+    leg_geometry = found.machine.parameters.home_leg_geometry[number - 1]
     return {
         "axis": leg.side(leg_geometry) * axis,  # type: ignore[attr-defined]
         "zero": zero_direction,

@@ -123,7 +123,7 @@ def by_errors(errors: LegErrors, values: FloatArray, poses: FloatArray) -> Float
 
     Those of the offsets are zero here.
     """
-    from twin.kernels.derivatives import Slopes, geometry_by_parameters
+    from twin.kernels.derivatives import DifferentiatedConstants, geometry_by_parameters
 
     legs, count = legs_with(errors, values), errors.machine.n_actuators
     slopes = np.concatenate([legs.rows[None], errors.slopes(values)])
@@ -131,7 +131,11 @@ def by_errors(errors: LegErrors, values: FloatArray, poses: FloatArray) -> Float
     slopes_of_poses = np.full((len(poses), count + 6 - errors.machine.dof, len(slopes) - 1), np.nan)
     if (
         geometry_by_parameters(
-            legs, Slopes(body_slopes, slopes), slope_width(), poses, slopes_of_poses
+            legs,
+            DifferentiatedConstants(body_slopes, slopes),
+            slope_width(),
+            poses,
+            slopes_of_poses,
         )
         >= 0
     ):

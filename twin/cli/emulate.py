@@ -159,11 +159,11 @@ def _recording(emulated: EmulatedMachine, log: Path, replace: bool) -> Recording
 
 
 def _finish(emulation: Emulation) -> None:
-    """Write the log, and close the link."""
+    """Close the link, and write the log."""
     emulation.link.close()
     if emulation.recording is not None:
         log_file = emulation.recording.finish()
-        with suppress(OSError):
+        with suppress(OSError):  # the terminal may be gone
             if log_file is not None:
                 line(f"wrote {log_file}")
 

@@ -89,7 +89,7 @@ def render(
     width, height = _size(size)
     look = Look(width, height, _view(view), quality, ghost, dark)
     is_picture = out.suffix == PICTURE_SUFFIX
-    _check(out, width, height)
+    _check_output(out, width, height)
     if not is_picture and time is not None:
         raise InputError("time", f"is for pictures, files that end in {PICTURE_SUFFIX}")
     if is_picture and (start is not None or rate is not None):
@@ -133,7 +133,7 @@ def _saved_run(
     return recorded_machine.platform, recorded_machine.payload, trajectory
 
 
-def _check(out: Path, width: int, height: int) -> None:
+def _check_output(out: Path, width: int, height: int) -> None:
     """Check that the file of a film or a picture can probably be written."""
     from twin.viewer.camera import DEFAULT_RATES, PICTURE_SUFFIX, check_film, check_picture
 

@@ -31,8 +31,8 @@ oscillate."""
 class PositionCommands:
     """Setpoints, ahead by the lag of the drives; corrected slowly where there are encoders.
 
-    Without encoders nothing is fed back. The initial lead of the setpoint, which holds the machine
-    at the start as the integral of a velocity loop would, is kept.
+    The offset at the start, measured coordinate minus setpoint, is kept: it holds the machine
+    there, as the integral of a velocity loop would. Without encoders nothing else is fed back.
 
     Attributes:
         lag: `(n,)` [s] from a position to the motion that follows it.
@@ -40,7 +40,7 @@ class PositionCommands:
     """
 
     def __init__(self, platform: MachineModel, period: float) -> None:
-        """Take the drives of a machine of position drives; `period` of the controller [s]."""
+        """Take a machine, all of whose drives take positions; `period` of the controller [s]."""
         legs = platform.parameters.legs
         drive_positioning = [
             (leg.drive, leg.drive.positioning()) for leg in legs if leg.drive is not None

@@ -99,12 +99,12 @@ def feedforward_table(
             (reference.acceleration, 0.0),
         )
     )
-    legs = platform.inverse_dynamics(pose, twist, acceleration)
+    leg_forces = platform.inverse_dynamics(pose, twist, acceleration)
     rates, accelerations = reference.rates[last_reachable], reference.accelerations[last_reachable]
-    wind_up = legs * drives.compliance
-    motor_rates = rates + _slope(wind_up, reference.period)
+    leg_wind_up = leg_forces * drives.compliance
+    motor_rates = rates + _slope(leg_wind_up, reference.period)
     motor_accelerations = accelerations + _slope(
-        _slope(wind_up, reference.period), reference.period
+        _slope(leg_wind_up, reference.period), reference.period
     )
     half_period = 0.5 * reference.period
     # The loops of motors with inertia act in continuous time, others on speeds of the last step.
@@ -114,7 +114,9 @@ def feedforward_table(
         if preview
         else (0.0, 0.0)
     )
-    forces = advanced(legs + drives.inertia * motor_accelerations, force_lead / reference.period)
+    forces = advanced(
+        leg_forces + drives.inertia * motor_accelerations, force_lead / reference.period
+    )
     if friction:
         forces = forces + drives.friction_force(
             advanced(motor_rates, force_lead / reference.period)
@@ -123,10 +125,10 @@ def feedforward_table(
         *(
             read_only(values)
             for values in (
-                reference.coordinates[last_reachable] + drives.wound_up(legs),
+                reference.coordinates[last_reachable] + drives.wind_up(leg_forces),
                 advanced(motor_rates, rate_lead / reference.period),
                 forces,
-                legs,
+                leg_forces,
             )
         )
     )
@@ -154,8 +156,8 @@ def advanced(rows: FloatArray, lead: float) -> FloatArray:
         0.5 * (right_value - previous),
         previous - 2.5 * left_value + 2.0 * right_value - 0.5 * following,
     )
-    twist = 1.5 * (left_value - right_value) + 0.5 * (following - previous)
-    return np.asarray(left_value + u * (slope + u * (curvature + u * twist)))
+    cubic = 1.5 * (left_value - right_value) + 0.5 * (following - previous)
+    return np.asarray(left_value + u * (slope + u * (curvature + u * cubic)))
 
 
 class TaskReference(NamedTuple):
@@ -182,8 +184,10 @@ def task_reference(
     )
     pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
     rates = np.nan_to_num(advanced(reference.rates, lead_rows))
-    loss = drives.friction_force(rates) if friction else np.zeros_like(rates)
-    return TaskReference(*(read_only(values) for values in (pose, twist, acceleration, loss)))
+    friction_forces = drives.friction_force(rates) if friction else np.zeros_like(rates)
+    return TaskReference(
+        *(read_only(values) for values in (pose, twist, acceleration, friction_forces))
+    )
 
 
 class InverseDynamicsFeedforward(Cascade):
@@ -311,7 +315,7 @@ class Prediction:
         self._past_accelerations[:-1] = self._past_accelerations[1:]
         self._past_accelerations[-1] = acceleration
 
-    def caught_up(self) -> FloatArray:
+    def twist_since_reading(self) -> FloatArray:
         """Return the change `(6,)` of the twist from the middle of the rate readings until now.
 
         Rates of encoders are differences over the past period.
@@ -417,7 +421,7 @@ class ComputedTorque(Controller):
         self._work = interpreted(make_work)(legs)
         self._state, self._predicted_state = np.zeros(13), np.zeros(13)
         self._integral, self._error, self._acceleration = (np.zeros(6) for _ in range(3))
-        self._offset, self._legs, self._turning = (np.zeros(n) for _ in range(3))
+        self._offset, self._leg_forces, self._inertia_forces = (np.zeros(n) for _ in range(3))
         self._machine = RigidMachine(
             controller_model.constants.body, legs, drives.inertia, np.zeros(0), np.zeros(6)
         )
@@ -431,13 +435,13 @@ class ComputedTorque(Controller):
     def start(self, measurement: Measurement) -> None:
         """Start at `measurement`; the first force differs from the present one by feedback only."""
         self._state[:7] = self.model.forward_kinematics(
-            measurement.coordinates - self._drives.wound_up(measurement.forces),
+            measurement.coordinates - self._drives.wind_up(measurement.forces),
             self.reference.pose[self.reference.row(self.first)],
         )
         self._prediction.start()
         self._was_limited = False
         self._integral[:] = 0.0
-        self._legs[:] = measurement.forces
+        self._leg_forces[:] = measurement.forces
         zero_twist = np.zeros(6)
         pose = self.model.constrain(self._state[:7]).pose
         self._offset = measurement.forces - self.model.inverse_dynamics(
@@ -452,11 +456,11 @@ class ComputedTorque(Controller):
         """
         row_index = self.reference.row(step)
         legs = self.model.constants.legs
-        coordinates = measurement.coordinates - self._drives.wound_up(self._legs)
+        coordinates = measurement.coordinates - self._drives.wind_up(self._leg_forces)
         self._raise_on_failure(
             task_state(legs, coordinates, measurement.rates, self._state, self._find_work)
         )
-        self._state[7:] += self._prediction.caught_up()
+        self._state[7:] += self._prediction.twist_since_reading()
         predict(self._state, *self._prediction.pending(), self._predicted_state)
         corrected_acceleration(
             self._predicted_state,
@@ -473,15 +477,15 @@ class ComputedTorque(Controller):
                 self._machine,
                 self._predicted_state,
                 self._acceleration,
-                self._legs,
-                self._turning,
+                self._leg_forces,
+                self._inertia_forces,
                 self._work,
             )
         )
         fade_factor = max(0.0, 1.0 - (step - self.first) * self.period / FORCE_FADE_TIME)
         friction = self._task_reference.friction[row_index]
-        force = self._legs + self._turning + friction + fade_factor * self._offset
-        limit = self._drives.largest
+        force = self._leg_forces + self._inertia_forces + friction + fade_factor * self._offset
+        limit = self._drives.peak_effort
         limited_force = np.minimum(np.maximum(force, -limit), limit)
         self._was_limited = bool((limited_force != force).any())
         if self.integral_share and not self._was_limited:
@@ -529,8 +533,8 @@ def suitable_bandwidth(platform: MachineModel, period: float = DEFAULT_PERIOD) -
     """
     model = as_model(platform)
     lag = loop_lag(model, period)
-    faster = total_to_motor_mass_ratio(model) * burden(model).lightest / limiting_mass(model, lag)
-    return min(LAG_BANDWIDTH_PRODUCT / lag / faster, PERIOD_BANDWIDTH_PRODUCT / period)
+    speed_up = total_to_motor_mass_ratio(model) * burden(model).lightest / limiting_mass(model, lag)
+    return min(LAG_BANDWIDTH_PRODUCT / lag / speed_up, PERIOD_BANDWIDTH_PRODUCT / period)
 
 
 def _check(model: MachineModel, platform: MachineModel) -> None:

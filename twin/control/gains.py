@@ -100,11 +100,11 @@ class DriveModel(NamedTuple):
     half_backlash: FloatArray
     compliance: FloatArray
     """compliance of the transmission; zero where there is none"""
-    largest: FloatArray
+    peak_effort: FloatArray
     """effort for a short time, infinite where unknown"""
-    smoothing: FloatArray
+    friction_smoothing_speed: FloatArray
     """speed [m/s, rad/s] over which the modelled friction changes its sign"""
-    touching: FloatArray
+    backlash_smoothing_force: FloatArray
     """force [N, N m] over which the modelled backlash changes its side"""
     resolution: FloatArray
     """one count of the encoder; zero where readings are exact"""
@@ -121,13 +121,14 @@ class DriveModel(NamedTuple):
         breakaway_excess = (self.breakaway - self.friction) * np.exp(
             -((rates / self.stribeck_speed) ** 2)
         )
-        direction = np.tanh(rates / self.smoothing)
+        direction = np.tanh(rates / self.friction_smoothing_speed)
         return np.asarray((self.friction + breakaway_excess) * direction + self.viscous * rates)
 
-    def wound_up(self, forces: FloatArray) -> FloatArray:
+    def wind_up(self, forces: FloatArray) -> FloatArray:
         """Return the wind-up `(..., n)` [m, rad]: motor less leg coordinate under `forces`."""
         return np.asarray(
-            self.half_backlash * np.tanh(forces / self.touching) + self.compliance * forces
+            self.half_backlash * np.tanh(forces / self.backlash_smoothing_force)
+            + self.compliance * forces
         )
 
     @property
@@ -183,7 +184,7 @@ def drive_model(platform: MachineModel) -> DriveModel:
         speed,
         viscous,
         half_backlash,
-        yielding,
+        compliance,
         largest_effort,
         counts,
     ) = (np.array(column) for column in zip(*drive_rows, strict=True))
@@ -195,7 +196,7 @@ def drive_model(platform: MachineModel) -> DriveModel:
         speed,
         viscous,
         half_backlash,
-        yielding,
+        compliance,
         largest_effort,
         FRICTION_SMOOTHING_SPEED * stroke,
         np.full(len(legs), BACKLASH_SMOOTHING_FORCE * _holding(platform)),
@@ -254,8 +255,8 @@ def limiting_mass(platform: MachineModel, lag: float) -> float:
         platform: the machine.
         lag: T, sum of the small lags [s].
     """
-    moved_masses, s, steepest = burden(platform), 1j * RELATIVE_FREQUENCIES / lag, 0.0
-    load_masses = _loads(platform)[:, None]
+    moved_masses, s, largest_crossing = burden(platform), 1j * RELATIVE_FREQUENCIES / lag, 0.0
+    load_masses = _modal_masses(platform)[:, None]
     for motor, stiffness, damping in _couplings(platform):
         spring = damping * s + stiffness
         speed = (load_masses * s * s + spring) / (
@@ -263,10 +264,12 @@ def limiting_mass(platform: MachineModel, lag: float) -> float:
         )
         loop = speed * np.exp(-s * lag)
         crossing = (loop.imag[:, 1:] * loop.imag[:, :-1] <= 0.0) & (loop.real[:, 1:] < 0.0)
-        steepest = max(steepest, float(-loop.real[:, 1:][crossing].min(initial=0.0)))
+        largest_crossing = max(
+            largest_crossing, float(-loop.real[:, 1:][crossing].min(initial=0.0))
+        )
     return (
-        max(moved_masses.lightest, 2.0 * lag / (np.pi * steepest))
-        if steepest
+        max(moved_masses.lightest, 2.0 * lag / (np.pi * largest_crossing))
+        if largest_crossing
         else moved_masses.lightest
     )
 
@@ -288,7 +291,7 @@ def _locked_mobility(platform: MachineModel) -> FloatArray | None:
     return np.asarray(jacobian @ np.linalg.solve(platform.mass_matrix(platform.home), jacobian.T))
 
 
-def _loads(platform: MachineModel) -> FloatArray:
+def _modal_masses(platform: MachineModel) -> FloatArray:
     """Return the modal masses `(dof,)` [kg, kg m2] behind transmissions or stiff springs."""
     locked = _locked_mobility(platform)
     response = mobility(platform) if locked is None else locked
@@ -326,7 +329,7 @@ def _speed_per_effort(platform: MachineModel, step: float) -> float:
     couplings = _couplings(platform)
     if not couplings:
         return step / burden(platform).lightest
-    load_masses = _loads(platform)[:, None]
+    load_masses = _modal_masses(platform)[:, None]
     time, largest_speed = np.linspace(0.0, step, 65), 0.0
     for motor, stiffness, damping in couplings:
         reduced_mass = motor * load_masses / (motor + load_masses)
@@ -353,7 +356,7 @@ def burden(platform: MachineModel) -> Burden:
     response = np.linalg.eigvalsh(mobility(platform))[-platform.dof :]
     lightest_motor = min(motors)
     lightest = lightest_motor if lightest_motor > 0.0 else 1.0 / float(response[-1])
-    heaviest = float(_loads(platform)[0]) + max(motors)
+    heaviest = float(_modal_masses(platform)[0]) + max(motors)
     common_mass = equivalent_inertia(platform, _locked_mobility(platform))
     return Burden(lightest, float(common_mass.max()), heaviest)
 

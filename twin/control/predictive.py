@@ -104,9 +104,10 @@ class Objective(NamedTuple):
     """The objective of plans for one machine."""
 
     cost: Cost
+    """weights of deviations, and of stroke and speed beyond their limits"""
     effort: FloatArray
     """`(n, n)` weights of the motors' forces, equivalent at home to the weights of accelerations"""
-    largest: FloatArray
+    force_limits: FloatArray
     """`(n,)` forces of the motors that plans use, infinite where there is no limit"""
     gains: FloatArray
     """`(n, 12)` forces per deviation at home, of the feedback that is optimal without limits"""
@@ -126,15 +127,15 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
         span: between nodes [s].
     """
     radius = characteristic_length(model.platform_joints)
-    scale = np.array([radius**-2.0] * 3 + [1.0] * 3)
-    speed, weight = SPEED_WEIGHT / RETURN_BANDWIDTH**2, RETURN_BANDWIDTH**-4.0
-    terminal, gain = double_integrator(span, speed, weight)
+    pose_weight = np.array([radius**-2.0] * 3 + [1.0] * 3)
+    twist_weight, acceleration_weight = SPEED_WEIGHT / RETURN_BANDWIDTH**2, RETURN_BANDWIDTH**-4.0
+    terminal_weight, gain = double_integrator(span, twist_weight, acceleration_weight)
     stroke = model.maximum_coordinates - model.minimum_coordinates
     speed_limits = (1.0 - FEEDBACK_MARGIN) * actuator_limit(model, "speed")
     cost = Cost(
-        scale,
-        speed,
-        terminal,
+        pose_weight,
+        twist_weight,
+        terminal_weight,
         model.minimum_coordinates + STROKE_MARGIN * stroke,
         model.maximum_coordinates - STROKE_MARGIN * stroke,
         speed_limits,
@@ -144,12 +145,12 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
     jacobian = model.jacobian(model.home)
     mass = model.mass_matrix(model.home) + jacobian.T @ np.diag(drives.inertia) @ jacobian
     acceleration_map = _free_inverse(mass, model.constraints(model.home)) @ jacobian.T
-    effort = weight * acceleration_map.T @ (scale[:, None] * acceleration_map)
+    effort = acceleration_weight * acceleration_map.T @ (pose_weight[:, None] * acceleration_map)
     if model.n_actuators > model.dof:
         effort += INTERNAL_FORCE_WEIGHT * np.trace(effort) / len(effort) * np.eye(len(effort))
     by_acceleration = -np.linalg.pinv(jacobian.T) @ mass
     gains = np.hstack([gain[0] * by_acceleration, gain[1] * by_acceleration])
-    return Objective(cost, effort, (1.0 - FEEDBACK_MARGIN) * drives.largest, gains)
+    return Objective(cost, effort, (1.0 - FEEDBACK_MARGIN) * drives.peak_effort, gains)
 
 
 def _free_inverse(mass: FloatArray, constraints: FloatArray) -> FloatArray:
@@ -304,7 +305,7 @@ class Ilqr(ComputedTorque):
         code = reference_forces(self._machine, y, acceleration, forces, self._work)
         if code != POSE_FOUND or not np.isfinite(forces).all():
             return None
-        force_limits, friction = self.objective.largest, task_reference.friction[force_rows]
+        force_limits, friction = self.objective.force_limits, task_reference.friction[force_rows]
         lower_forces, upper_forces = -force_limits - friction, force_limits - friction
         return PlanReference(
             task_reference.pose[node_rows], twist, acceleration, forces, lower_forces, upper_forces

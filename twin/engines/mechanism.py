@@ -510,7 +510,7 @@ def make_mechanism(
     """Return the mechanism of a machine, with a payload and a ball on its platform if given."""
     kind = LEG_KINDS[parameters.leg.kind]
     machine_look = machine_drawing(parameters)
-    pairs = list(zip(parameters.legs, parameters.home_places, strict=True))
+    pairs = list(zip(parameters.legs, parameters.home_leg_geometry, strict=True))
     legs = [kind.make_leg(leg, place, machine_look) for leg, place in pairs]
     platform = Body(
         PLATFORM_NAME,

@@ -234,7 +234,7 @@ def _force_rates(platform: MachineModel, motion: Motion, time: FloatArray) -> Fl
     for side in (-0.5, 0.5):
         motion_state = platform.constrain(*motion.sample(time + side * RATE_STEP))
         states = ForceSamples(*motion_state, np.zeros((len(time), platform.n_actuators)))
-        deflection = states.inside(platform)
+        deflection = states.series_deflection(platform)
         forces_at_ends.append(platform.inverse_dynamics(*motion_state, deflection=deflection))
     return np.asarray((forces_at_ends[1] - forces_at_ends[0]) / RATE_STEP)
 
@@ -309,8 +309,10 @@ def maximised(
     # Rates of learning of a diagonal are (d + 2) / 3 times those of a whole matrix.
     separable_factor = (d + 2.0) / 3.0
     rank_one_rate = min(0.5, separable_factor * 2.0 / ((d + 1.3) ** 2 + effective_size))
-    ranks = 2.0 * (effective_size - 2.0 + 1.0 / effective_size) / ((d + 2.0) ** 2 + effective_size)
-    rank_mu_rate = min(1.0 - rank_one_rate, separable_factor * ranks)
+    full_matrix_rate = (
+        2.0 * (effective_size - 2.0 + 1.0 / effective_size) / ((d + 2.0) ** 2 + effective_size)
+    )
+    rank_mu_rate = min(1.0 - rank_one_rate, separable_factor * full_matrix_rate)
     expected_length = np.sqrt(d) * (1.0 - 1.0 / (4.0 * d) + 1.0 / (21.0 * d * d))
     mean, variances = start.copy(), np.ones(d)
     step_path, path = np.zeros(d), np.zeros(d)
@@ -343,11 +345,11 @@ def maximised(
     return best_point
 
 
-Made = Callable[[float], Motion]
+MotionOfSize = Callable[[float], Motion]
 """Function of the size of a motion, 1 for the default one, that returns the motion."""
 
 
-def largest(machine: MachineModel, make: Made, size: float, timestep: float) -> float:
+def largest_size(machine: MachineModel, make: MotionOfSize, size: float, timestep: float) -> float:
     """Return the size at which a motion uses its fraction of travel, speed and force; 0 for none.
 
     Args:
@@ -371,7 +373,9 @@ def largest(machine: MachineModel, make: Made, size: float, timestep: float) -> 
     return 0.0
 
 
-def within_all(machine: MachineModel, make: Made, size: float) -> tuple[Motion, Feasibility]:
+def feasible_motion(
+    machine: MachineModel, make: MotionOfSize, size: float
+) -> tuple[Motion, Feasibility]:
     """Return the motion, made smaller until no known limit is violated, and the verdict on it.
 
     Raises:
@@ -486,21 +490,23 @@ class _Task:
         self._machine, self._parameters, self._noise = machine, parameters, noise
         self._duration, self._frequencies = duration, frequencies
         # Fast lines begin smaller: speed and force limit them.
-        self._sizes = np.outer(frequencies[0] / frequencies, default_amplitudes(machine))
-        self._shape = self._sizes.shape
-        self.size = 2 * self._sizes.size
+        self._line_amplitudes = np.outer(frequencies[0] / frequencies, default_amplitudes(machine))
+        self._shape = self._line_amplitudes.shape
+        self.size = 2 * self._line_amplitudes.size
         self._spreads = prior_std_array(parameters)
-        self._last = 1.0
+        self._last_size = 1.0
         self._timestep = 1.0 / (SAMPLES_PER_PERIOD * float(frequencies[-1]))
 
     def information(self, point: FloatArray) -> float:
         """Return half the logarithm of the determinant of the information, prior included."""
-        size = largest(self._machine, lambda s: self._motion(point, s), self._last, self._timestep)
+        size = largest_size(
+            self._machine, lambda s: self._motion(point, s), self._last_size, self._timestep
+        )
         if size == 0.0:
             return -np.inf
-        self._last = size
+        self._last_size = size
         try:
-            rows, noise = self._scaled(self._motion(point, size), SEARCH_SAMPLES)
+            rows, noise = self._jacobian_and_noise(self._motion(point, size), SEARCH_SAMPLES)
         except StateError:
             return -np.inf
         scaled_rows = rows * self._spreads / noise[:, None]
@@ -509,19 +515,21 @@ class _Task:
 
     def finished(self, point: FloatArray) -> tuple[Motion, Feasibility]:
         """Return the motion of a point, as large as all limits allow, and the verdict on it."""
-        size = largest(self._machine, lambda s: self._motion(point, s), self._last, self._timestep)
-        return within_all(self._machine, lambda s: self._motion(point, s), size or 1.0)
+        size = largest_size(
+            self._machine, lambda s: self._motion(point, s), self._last_size, self._timestep
+        )
+        return feasible_motion(self._machine, lambda s: self._motion(point, s), size or 1.0)
 
     def seen(self, motion: Motion) -> Visibility:
         """Return what a motion shows of the parameters."""
-        rows, noise = self._scaled(motion, round(SAMPLE_RATE * self._duration))
+        rows, noise = self._jacobian_and_noise(motion, round(SAMPLE_RATE * self._duration))
         return visibility(rows, self._parameters, noise)
 
     def _motion(self, point: FloatArray, size: float) -> ExcitingMotion:
-        series = size * self._sizes[..., None] * point.reshape((*self._shape, 2))
+        series = size * self._line_amplitudes[..., None] * point.reshape((*self._shape, 2))
         return ExcitingMotion(self._machine, self._duration, self._frequencies, series)
 
-    def _scaled(self, motion: Motion, samples: int) -> tuple[FloatArray, FloatArray]:
+    def _jacobian_and_noise(self, motion: Motion, samples: int) -> tuple[FloatArray, FloatArray]:
         """Return the Jacobian `(rows, p)` and the noise of its rows `(rows,)`."""
         rows, legs = force_jacobian(self._machine, self._parameters, motion, samples)
         # Fewer samples stand for all of them.

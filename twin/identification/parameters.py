@@ -89,14 +89,14 @@ def parameter_label(path: str) -> str:
     if keys[:2] == ["platform", "body"]:
         keys = keys[1:]
     names = [key for key in keys if not key.isdecimal()]
-    field_label = _field(names[-1], [int(key) for key in keys if key.isdecimal()])
+    field_label = _field_label(names[-1], [int(key) for key in keys if key.isdecimal()])
     table_labels = [TABLE_LABELS.get(name, name.replace("_", " ")) for name in names[:-1]]
     return " ".join(
         [field_label, *(f"of the {table_label}" for table_label in reversed(table_labels)), leg]
     ).strip()
 
 
-def _field(name: str, indices: list[int]) -> str:
+def _field_label(name: str, indices: list[int]) -> str:
     """Return the label of a field with the axes or joints of its indices."""
     label = FIELD_LABELS.get(name, name.replace("_", " ").replace("center", "centre"))
     if not indices:
@@ -423,14 +423,14 @@ def added(platform: MachineModel) -> dict[str, Parameter]:
             label = f"tilt of the base about its {axis} axis"
             bounds = (-MAX_TILT, MAX_TILT)
             parameters.append(Parameter(f"{TILT_PREFIX}{axis}", label, "rad", 0.0, 5e-3, *bounds))
-    for signal, (scale, bias) in _signal_priors(platform).items():
+    for signal, (scale_std, bias_std) in _signal_priors(platform).items():
+        stds = [bias_std] * len(bias_units(platform, signal))
         label = f"scale of the measured {signal}"
-        parameters.append(
-            Parameter(f"{SIGNAL_PREFIX}{signal}.scale", label, "", 1.0, scale, 0.5, 2.0)
-        )
-        parameters += _errors(platform, signal, [bias] * len(bias_units(platform, signal)))
+        path = f"{SIGNAL_PREFIX}{signal}.scale"
+        parameters.append(Parameter(path, label, "", 1.0, scale_std, 0.5, 2.0))
+        parameters += _delay_and_biases(platform, signal, stds)
     position_std, rotation_std = POSE_BIAS_PRIOR
-    parameters += _errors(platform, "pose", [position_std] * 3 + [rotation_std] * 3)
+    parameters += _delay_and_biases(platform, "pose", [position_std] * 3 + [rotation_std] * 3)
     parameters += _terms(platform)
     return {parameter.path: parameter for parameter in parameters}
 
@@ -460,7 +460,7 @@ BRISTLE_TIME_PRIOR = 1e-3
 """[s] Prior standard deviation of the damping of friction's bristles over their stiffness."""
 
 LEAD_PRIOR = 1e-3
-"""Prior standard deviation of the lead of a screw, over that of the file."""
+"""Prior standard deviation of the lead of a screw, relative to the lead in the file."""
 
 
 def _terms(platform: MachineModel) -> list[Parameter]:
@@ -542,18 +542,18 @@ def _of_triad(triad: Accelerometers | Gyroscopes | None, bias: float) -> tuple[f
     return triad.scale_factor or SCALE_PRIOR, triad.bias or bias
 
 
-def _errors(platform: MachineModel, signal: str, biases: Sequence[float]) -> list[Parameter]:
+def _delay_and_biases(platform: MachineModel, signal: str, stds: list[float]) -> list[Parameter]:
     """Return the delay of a signal, and its biases with these prior standard deviations."""
     path, label = f"{SIGNAL_PREFIX}{signal}", f"measured {signal}"
     text = f"delay of the {label}"
     parameters = [Parameter(f"{path}.delay", text, "s", 0.0, DELAY_PRIOR, -MAX_DELAY, MAX_DELAY)]
-    pairs = zip(biases, bias_units(platform, signal), strict=True)
-    for column, (bias, unit) in enumerate(pairs):
+    pairs = zip(stds, bias_units(platform, signal), strict=True)
+    for column, (std, unit) in enumerate(pairs):
         whose = f"leg {column + 1}" if is_per_leg(signal, platform) else "xyz"[column % 3]
         axis_prefix = "rotation about " if signal == "pose" and unit == "rad" else ""
         text = f"bias of the {label}, {axis_prefix}{whose}"
-        bounds = (-MAX_BIAS_SPREADS * bias, MAX_BIAS_SPREADS * bias)
-        parameters.append(Parameter(f"{path}.bias.{column}", text, unit, 0.0, bias, *bounds))
+        bounds = (-MAX_BIAS_SPREADS * std, MAX_BIAS_SPREADS * std)
+        parameters.append(Parameter(f"{path}.bias.{column}", text, unit, 0.0, std, *bounds))
     return parameters
 
 
@@ -597,21 +597,21 @@ def select(
     if not given_names or not all(isinstance(name, str) and name.strip() for name in given_names):
         raise InputError("parameters", f"must be names of groups or paths, not {brief(names)}")
     extra_parameters, selected = added(platform), dict[str, Parameter]()
-    own_spreads = {path: _own(platform, path, value) for path, value in dict(spreads or {}).items()}
+    user_stds = {k: _user_std(platform, k, value) for k, value in dict(spreads or {}).items()}
     for name in map(str.strip, given_names):
         for path, prior in _paths(platform, name, extra_parameters).items():
-            parameters = _parameters(platform, path, prior, extra_parameters, own_spreads)
+            parameters = _parameters(platform, path, prior, extra_parameters, user_stds)
             if not parameters and path == name:
                 raise InputError(path, "is zero in the file, so its spread has to be given")
             for parameter in parameters:
                 selected.setdefault(parameter.path, parameter)
-    unused = sorted(own_spreads.keys() - selected.keys())
+    unused = sorted(user_stds.keys() - selected.keys())
     if unused:
         raise InputError(f"spreads[{unused[0]!r}]", "is no path of the selected parameters")
     return tuple(selected.values())
 
 
-def _own(platform: MachineModel, path: str, value: float | str) -> float:
+def _user_std(platform: MachineModel, path: str, value: float | str) -> float:
     """Return a standard deviation that the user gives, in SI."""
     try:
         extra_parameters = added(platform)
@@ -713,14 +713,14 @@ def _parameters(
     machine, parameters = platform.parameters, []
     for single_path, value in nominal_values(machine, path).items():
         prior_std = (
-            own.get(single_path) or own.get(path) or _amount(machine, single_path, prior, value)
+            own.get(single_path) or own.get(path) or _prior_std(machine, single_path, prior, value)
         )
         if prior_std:
             parameters.append(_parameter(machine, single_path, value, prior_std))
     return parameters
 
 
-def _amount(machine: MachineParameters, path: str, prior: PriorStd, value: float) -> float:
+def _prior_std(machine: MachineParameters, path: str, prior: PriorStd, value: float) -> float:
     """Return a standard deviation in the unit of the number."""
     reference = abs(value)
     if prior.of == "unit":

@@ -66,7 +66,7 @@ STATE_X, STATE_Y, STATE_SPIN, STATE_ORIENTATION = 0, 1, 2, 5
 """Entries of a ball's state: position on the plate [m], angular velocity in base axes [rad/s],
 quaternion of its orientation."""
 
-STATE_FLYING, STATE_GAP, STATE_DRIFT, STATE_LANDING_FORCE = 9, 10, 11, 14
+STATE_FLYING, STATE_GAP, STATE_VELOCITY, STATE_LANDING_FORCE = 9, 10, 11, 14
 """Further entries of the state: 1 for a ball off the plate's face, else 0; its distance [m] from
 the face; its velocity [m/s] against the plate in plate axes while it flies; force [N] in base axes
 that the landing exerts on the plate over one step."""
@@ -91,7 +91,7 @@ def contact_frame(matrix: Matrix) -> tuple[Vector, Vector, Vector]:
 def relative_velocity(ball: FloatArray, state: FloatArray, matrix: Matrix, omega: Vector) -> Vector:
     """Return the velocity of the ball's centre against the plate, in plate axes: r Omega_r x n."""
     if state[STATE_FLYING] > 0.0:
-        return state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2]
+        return state[STATE_VELOCITY], state[STATE_VELOCITY + 1], state[STATE_VELOCITY + 2]
     a, b, _ = rotate_back(
         matrix, subtract((state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega)
     )
@@ -99,7 +99,7 @@ def relative_velocity(ball: FloatArray, state: FloatArray, matrix: Matrix, omega
 
 
 @device
-def along(normal: Vector, vector: Vector) -> Vector:
+def tangential(normal: Vector, vector: Vector) -> Vector:
     """Return the component of a vector tangential to the plate."""
     return subtract(vector, scale(dot(normal, vector), normal))
 
@@ -118,7 +118,7 @@ def arms(ball: FloatArray, state: FloatArray, matrix: Matrix) -> tuple[Vector, V
 def resisting_moment(ball: FloatArray, normal: Vector, spin: Vector, gravity: Vector) -> Vector:
     """Return the moment of rolling resistance on the ball under its weight, base axes."""
     normal_load = -ball[BALL_MASS] * dot(normal, gravity)
-    tangential_spin = along(normal, spin)
+    tangential_spin = tangential(normal, spin)
     radius = ball[BALL_RADIUS]
     speed = sqrt(dot(tangential_spin, tangential_spin) + (SMOOTH_SPEED / radius) ** 2)
     return scale(-ball[BALL_RESISTANCE] * max(normal_load, 0.0) * radius / speed, tangential_spin)
@@ -135,19 +135,21 @@ def contact_bias(
         (state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega
     )
     centre_velocity = scale(ball[BALL_RADIUS], cross(relative_spin, normal))
-    centrifugal = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, centre_velocity)))
-    specific_force = subtract(centrifugal, gravity)
+    frame_acceleration = add(
+        cross(omega, cross(omega, centre)), scale(2.0, cross(omega, centre_velocity))
+    )
+    specific_force = subtract(frame_acceleration, gravity)
     moment = resisting_moment(ball, normal, relative_spin, gravity)
     factor = ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
     gyroscopic = scale(ball[BALL_RADIUS], cross(normal, cross(omega, relative_spin)))
     tangential_force = scale(
-        ball[BALL_MASS] * factor, add(along(normal, specific_force), gyroscopic)
+        ball[BALL_MASS] * factor, add(tangential(normal, specific_force), gyroscopic)
     )
     braking = scale(
         1.0 / (ball[BALL_RADIUS] * (1.0 + ball[BALL_INERTIA_FACTOR])), cross(normal, moment)
     )
-    upward = scale(ball[BALL_MASS] * dot(normal, specific_force), normal)
-    return add(upward, subtract(tangential_force, braking)), moment
+    normal_force = scale(ball[BALL_MASS] * dot(normal, specific_force), normal)
+    return add(normal_force, subtract(tangential_force, braking)), moment
 
 
 @device
@@ -155,9 +157,9 @@ def contact_force(
     ball: FloatArray, normal: Vector, contact: Vector, bias: Vector, acceleration: FloatArray
 ) -> Vector:
     """Return the force of the plate on the ball, base axes, under the platform's acceleration."""
-    spinning = (acceleration[3], acceleration[4], acceleration[5])
+    alpha = (acceleration[3], acceleration[4], acceleration[5])
     contact_acceleration = add(
-        (acceleration[0], acceleration[1], acceleration[2]), cross(spinning, contact)
+        (acceleration[0], acceleration[1], acceleration[2]), cross(alpha, contact)
     )
     normal_acceleration = dot(normal, contact_acceleration)
     factor = ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
@@ -190,7 +192,7 @@ def contact_status(ball: FloatArray, state: FloatArray, normal: Vector, force: V
     normal_force = dot(normal, force)
     if not normal_force > 0.0:
         return BALL_FLYING
-    friction = along(normal, force)
+    friction = tangential(normal, force)
     return (
         BALL_ROLLING
         if dot(friction, friction) <= (ball[BALL_FRICTION] * normal_force) ** 2
@@ -304,7 +306,7 @@ def take_off(ball: FloatArray, pose: FloatArray, twist: FloatArray, state: Float
     rolling_velocity = relative_velocity(ball, state, matrix, (twist[3], twist[4], twist[5]))
     state[STATE_FLYING], state[STATE_GAP] = 1.0, 0.0
     for k in range(3):
-        state[STATE_DRIFT + k] = rolling_velocity[k]
+        state[STATE_VELOCITY + k] = rolling_velocity[k]
 
 
 @device
@@ -322,15 +324,21 @@ def flight_rate(
     linear = (acceleration[0], acceleration[1], acceleration[2])
     alpha = (acceleration[3], acceleration[4], acceleration[5])
     centre_velocity = rotate(
-        matrix, (state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2])
+        matrix, (state[STATE_VELOCITY], state[STATE_VELOCITY + 1], state[STATE_VELOCITY + 2])
     )
-    centrifugal = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, centre_velocity)))
-    plate_acceleration = add(add(linear, cross(alpha, centre)), centrifugal)
-    in_plate_axes = rotate_back(matrix, subtract(gravity, plate_acceleration))
-    dy[0], dy[1], dy[STATE_GAP] = state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2]
+    frame_acceleration = add(
+        cross(omega, cross(omega, centre)), scale(2.0, cross(omega, centre_velocity))
+    )
+    plate_acceleration = add(add(linear, cross(alpha, centre)), frame_acceleration)
+    relative_acceleration = rotate_back(matrix, subtract(gravity, plate_acceleration))
+    dy[0], dy[1], dy[STATE_GAP] = (
+        state[STATE_VELOCITY],
+        state[STATE_VELOCITY + 1],
+        state[STATE_VELOCITY + 2],
+    )
     for k in range(3):
         dy[STATE_SPIN + k] = 0.0
-        dy[STATE_DRIFT + k] = in_plate_axes[k]
+        dy[STATE_VELOCITY + k] = relative_acceleration[k]
 
 
 @device
@@ -349,16 +357,20 @@ def land(
     )
     ball_spin = (state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2])
     a, b, c = rotate_back(matrix, subtract(ball_spin, omega))
-    x = (state[STATE_DRIFT] + factor * radius * b) / (1.0 + factor)
-    y = (state[STATE_DRIFT + 1] - factor * radius * a) / (1.0 + factor)
-    velocity_change = (x - state[STATE_DRIFT], y - state[STATE_DRIFT + 1], -state[STATE_DRIFT + 2])
+    x = (state[STATE_VELOCITY] + factor * radius * b) / (1.0 + factor)
+    y = (state[STATE_VELOCITY + 1] - factor * radius * a) / (1.0 + factor)
+    velocity_change = (
+        x - state[STATE_VELOCITY],
+        y - state[STATE_VELOCITY + 1],
+        -state[STATE_VELOCITY + 2],
+    )
     landing_force = rotate(matrix, scale(-ball[BALL_MASS] / step, velocity_change))
     ball_spin = add(omega, rotate(matrix, (-y / radius, x / radius, c)))
     state[STATE_FLYING] = state[STATE_GAP] = 0.0
     for k in range(3):
         state[STATE_SPIN + k] = ball_spin[k]
         state[STATE_LANDING_FORCE + k] = landing_force[k]
-        state[STATE_DRIFT + k] = 0.0
+        state[STATE_VELOCITY + k] = 0.0
 
 
 @device
@@ -436,7 +448,7 @@ def rolling_derivative(
     body: FloatArray,
     legs: Legs,
     ball: FloatArray,
-    rolls: bool,
+    in_play: bool,
     y: FloatArray,
     load: Load,
     dy: FloatArray,
@@ -444,7 +456,7 @@ def rolling_derivative(
 ) -> tuple[bool, int]:
     """Fill `dy` at `y` (13 + 2k + 17,) under a constant load; its slope is not used.
 
-    A ball that no longer `rolls` keeps its position on the plate and exerts no force.
+    A ball that is not `in_play` any more keeps its position on the plate and exerts no force.
 
     Returns whether the platform has an acceleration, and the ball's status in this state.
     """
@@ -457,9 +469,9 @@ def rolling_derivative(
     flies = state[STATE_FLYING] > 0.0
     bias, moment = contact_bias(ball, state, matrix, omega, gravity)
     singular = assemble(body, legs, platform, deflection, work)
-    if rolls and not flies:
+    if in_play and not flies:
         add_ball(ball, state, matrix, bias, moment, work)
-    if rolls:
+    if in_play:
         add_kick(ball, state, matrix, work)
     regular = accelerate(body, legs, platform, deflection, load.forces, load.wrench, dy[7:], work)
     regular = regular and singular < 0
@@ -471,7 +483,7 @@ def rolling_derivative(
     ball_rates = dy[size:]
     for k in range(BALL_SIZE):
         ball_rates[k] = 0.0
-    if not rolls:
+    if not in_play:
         return regular, BALL_LOST
     if flies:
         flight_rate(ball, state, matrix, omega, gravity, dy[7:13], ball_rates)
@@ -508,8 +520,8 @@ def rolling_move(
         Whether the step was done, and the ball's status at its start.
     """
     trial, rates, work = stages
-    size, is_on_plate = y.shape[0], status != BALL_LOST
-    regular, status = rolling_derivative(body, legs, ball, is_on_plate, y, load, rates[0], work)
+    size, in_play = y.shape[0], status != BALL_LOST
+    regular, status = rolling_derivative(body, legs, ball, in_play, y, load, rates[0], work)
     ball_state = y[size - BALL_SIZE :]
     flies = ball_state[STATE_FLYING] > 0.0
     # The plate gives way under the force of a landing, which is no reason to take off again.
@@ -521,13 +533,13 @@ def rolling_move(
     leaves_plate = status == BALL_FLYING and not flies and not has_landing_force
     if leaves_plate:
         take_off(ball, y[:7], y[7:13], ball_state)
-    if leaves_plate or (is_on_plate and status == BALL_LOST):
-        is_on_plate = status != BALL_LOST
-        regular = rolling_derivative(body, legs, ball, is_on_plate, y, load, rates[0], work)[0]
+    if leaves_plate or (in_play and status == BALL_LOST):
+        in_play = status != BALL_LOST
+        regular = rolling_derivative(body, legs, ball, in_play, y, load, rates[0], work)[0]
     for stage in range(3):
         shift(y, step if stage == 2 else 0.5 * step, rates[stage], trial)
         regular &= rolling_derivative(
-            body, legs, ball, is_on_plate, trial, load, rates[stage + 1], work
+            body, legs, ball, in_play, trial, load, rates[stage + 1], work
         )[0]
     if not (combine(y, step, rates, trial) and regular):
         return False, status
@@ -537,7 +549,7 @@ def rolling_move(
     normalise_turn(ball_state)
     for k in range(3):
         ball_state[STATE_LANDING_FORCE + k] = 0.0
-    if is_on_plate and ball_state[STATE_FLYING] > 0.0 and ball_state[STATE_GAP] <= 0.0:
+    if in_play and ball_state[STATE_FLYING] > 0.0 and ball_state[STATE_GAP] <= 0.0:
         land(ball, y[:7], y[7:13], ball_state, step)
     return True, status
 

@@ -140,14 +140,6 @@ def seed_derivatives(slots: Slots, first: int) -> None:
         seed(slots, first + j, 1 + j)
 
 
-@device
-def copy_derivatives(slots: Slots, first: int, out: FloatArray) -> None:
-    """Copy the derivatives of the result to the columns of `out` from `first` on."""
-    for j in range(min(slots.result.shape[1] - 1, out.shape[1] - first)):
-        for i in range(out.shape[0]):
-            out[i, first + j] = slots.result[i, 1 + j]
-
-
 class Duals(NamedTuple):
     """One state in dual numbers: views of its slots."""
 
@@ -190,10 +182,11 @@ def forward_dynamics_slopes(
     )
     dual_state, matrix = duals_of(slots, width), np.empty((6, 6))
     reused_work = Work(*float_work[:-1], work.right)
+    n_nonlinear = 15 + states.deflections.shape[1]  # pose, twist, deflection, gravity
     for k in range(out.shape[0]):
         fill(states, k, slots)
         first_variable = 0
-        while first_variable < 15 + states.deflections.shape[1]:
+        while first_variable < n_nonlinear:
             seed_derivatives(slots, first_variable)
             state = platform_state(dual_state.pose, dual_state.twist)
             if not forward_dynamics(
@@ -207,7 +200,7 @@ def forward_dynamics_slopes(
                 work,
             ):
                 return k
-            copy_derivatives(slots, first_variable, out[k])
+            copy_derivatives(slots.result, first_variable, out[k])
             first_variable += len(width)
         float_state, deflection_values = (
             platform_state(states.poses[k], states.twists[k]),
@@ -230,7 +223,7 @@ def forward_dynamics_slopes(
                 dual_state.result,
                 reused_work,
             )
-            copy_derivatives(slots, first_variable, out[k])
+            copy_derivatives(slots.result, first_variable, out[k])
             first_variable += len(width)
     return -1
 
@@ -258,11 +251,11 @@ def inverse_dynamics_slopes(
                 work,
             ):
                 return k
-            copy_derivatives(slots, first_variable, out[k])
+            copy_derivatives(slots.result, first_variable, out[k])
     return -1
 
 
-class Slopes(NamedTuple):
+class DifferentiatedConstants(NamedTuple):
     """Constants of a machine, and their derivatives by p parameters."""
 
     body: FloatArray
@@ -272,7 +265,9 @@ class Slopes(NamedTuple):
 
 
 @device
-def seed_parameters(constants: Slopes, first: int, body: FloatArray, rows: FloatArray) -> None:
+def seed_parameters(
+    constants: DifferentiatedConstants, first: int, body: FloatArray, rows: FloatArray
+) -> None:
     """Write the constants to column 0, their derivatives from parameter `first` on to the others.
 
     Columns beyond the last parameter are zero.
@@ -287,14 +282,14 @@ def seed_parameters(constants: Slopes, first: int, body: FloatArray, rows: Float
 
 
 @device
-def copy_slopes(result: FloatArray, first: int, out: FloatArray) -> None:
+def copy_derivatives(result: FloatArray, first: int, out: FloatArray) -> None:
     """Copy the derivatives of a result to the columns of `out` from `first` on."""
     for j in range(min(result.shape[1] - 1, out.shape[1] - first)):
         for i in range(out.shape[0]):
             out[i, first + j] = result[i, 1 + j]
 
 
-class Described(NamedTuple):
+class DualConstants(NamedTuple):
     """The constants as duals."""
 
     body: FloatArray
@@ -302,13 +297,15 @@ class Described(NamedTuple):
 
 
 @allocating
-def duals_of_parameters(legs: Legs, body: FloatArray, rows: FloatArray, width: Width) -> Described:
+def duals_of_parameters(
+    legs: Legs, body: FloatArray, rows: FloatArray, width: Width
+) -> DualConstants:
     """Return the views of constants with derivatives as dual numbers."""
-    return Described(as_duals(body, width), legs_like(legs, as_duals(rows, width)))
+    return DualConstants(as_duals(body, width), legs_like(legs, as_duals(rows, width)))
 
 
 @allocating
-def make_memory(constants: Slopes, width: Width) -> tuple[FloatArray, FloatArray]:
+def make_memory(constants: DifferentiatedConstants, width: Width) -> tuple[FloatArray, FloatArray]:
     """Return memory for the constants of the body and of the legs, with derivatives."""
     w = len(width) + 1
     shape = constants.legs.shape
@@ -317,7 +314,7 @@ def make_memory(constants: Slopes, width: Width) -> tuple[FloatArray, FloatArray
 
 @compiled
 def forward_dynamics_by_parameters(
-    legs: Legs, constants: Slopes, width: Width, states: States, out: FloatArray
+    legs: Legs, constants: DifferentiatedConstants, width: Width, states: States, out: FloatArray
 ) -> int:
     """Fill `out` (batch, 6 + k, p); return the first state without derivatives, or -1."""
     body, leg_rows = make_memory(constants, width)
@@ -344,13 +341,13 @@ def forward_dynamics_by_parameters(
                 work,
             ):
                 return k
-            copy_slopes(result, first_parameter, out[k])
+            copy_derivatives(result, first_parameter, out[k])
     return -1
 
 
 @compiled
 def inverse_dynamics_by_parameters(
-    legs: Legs, constants: Slopes, width: Width, states: States, out: FloatArray
+    legs: Legs, constants: DifferentiatedConstants, width: Width, states: States, out: FloatArray
 ) -> int:
     """Fill `out` (batch, n, p); return the first state without derivatives, or -1."""
     body, leg_rows = make_memory(constants, width)
@@ -377,13 +374,13 @@ def inverse_dynamics_by_parameters(
                 work,
             ):
                 return k
-            copy_slopes(result, first_parameter, out[k])
+            copy_derivatives(result, first_parameter, out[k])
     return -1
 
 
 @compiled
 def geometry_by_parameters(
-    legs: Legs, constants: Slopes, width: Width, poses: FloatArray, out: FloatArray
+    legs: Legs, constants: DifferentiatedConstants, width: Width, poses: FloatArray, out: FloatArray
 ) -> int:
     """Fill `out` (batch, n + c, p): coordinates of poses, then how far constraints are off.
 
@@ -396,10 +393,10 @@ def geometry_by_parameters(
         legs.rows.shape[0],
     )
     n_constraints = constraint_count(legs)
-    result, lines = np.empty((n + n_constraints, w)), np.empty((n_constraints, 8, w))
+    result, constraint_values = np.empty((n + n_constraints, w)), np.empty((n_constraints, 8, w))
     dual_result, constraints, zero_twist = (
         as_duals(result, width),
-        as_duals(lines, width),
+        as_duals(constraint_values, width),
         np.zeros(6),
     )
     for first_parameter in range(0, out.shape[2], len(width)):
@@ -409,8 +406,8 @@ def geometry_by_parameters(
                 return k
             fill_constraints(machine.legs, platform_state(poses[k], zero_twist), constraints)
             for i in range(n_constraints):
-                copy(lines[i, 7], result[n + i])
-            copy_slopes(result, first_parameter, out[k])
+                copy(constraint_values[i, 7], result[n + i])
+            copy_derivatives(result, first_parameter, out[k])
     return -1
 
 
@@ -431,7 +428,7 @@ def copy_tangents(y: FloatArray, first: int, out: FloatArray) -> None:
 
     The derivative dq of a quaternion q becomes the rotation vector 2 dq q*.
     """
-    w, x, s, z = y[3, 0], -y[4, 0], -y[5, 0], -y[6, 0]
+    w, x, s, z = y[3, 0], -y[4, 0], -y[5, 0], -y[6, 0]  # q*
     for j in range(min(y.shape[1] - 1, out.shape[1] - first)):
         for i in range(3):
             out[i, first + j] = y[i, 1 + j]
@@ -467,11 +464,11 @@ def step_slopes(
         out: `(batch, 12 + 2k, variables)`, overwritten; by as many variables as it has columns.
     """
     size, w = after.shape[1], len(width) + 1
-    slots, dual_arrays = make_slots(body, states, 1, width), dual_work(legs, width)
+    slots, work = make_slots(body, states, 1, width), dual_work(legs, width)
     dual_state, state_slots = duals_of(slots, width), np.empty((size, w))
     y = as_duals(state_slots, width)
     stages = Stages(
-        as_duals(np.empty((size, w)), width), as_duals(np.empty((4, size, w)), width), dual_arrays
+        as_duals(np.empty((size, w)), width), as_duals(np.empty((4, size, w)), width), work
     )
     for k in range(out.shape[0]):
         fill(states, k, slots)

@@ -136,13 +136,13 @@ def largest_singular_value(matrix: FloatArray) -> float:
 
 
 @device
-def between(first: Vector, second: Vector) -> float:
+def angle_between(first: Vector, second: Vector) -> float:
     """Return the angle [rad] between two unit vectors."""
     return acos(min(max(dot(first, second), -1.0), 1.0))
 
 
 @allocating
-def place(
+def place_legs(
     rows: FloatArray,
     has_cranks: bool,
     position: Vector,
@@ -204,7 +204,9 @@ def clearance(points: FloatArray, has_cranks: bool) -> float:
 
 
 @device
-def moved_point(arm: Vector, gravity: float, twist: FloatArray, acceleration: FloatArray) -> Vector:
+def specific_force(
+    arm: Vector, gravity: float, twist: FloatArray, acceleration: FloatArray
+) -> Vector:
     """Return acceleration less gravity [m/s2] of a point at `arm` from the reference point."""
     omega = (twist[3], twist[4], twist[5])
     alpha = (acceleration[3], acceleration[4], acceleration[5])
@@ -232,12 +234,12 @@ def wrench_of(
     omega = (twist[3], twist[4], twist[5])
     alpha = (acceleration[3], acceleration[4], acceleration[5])
     center = scale(body[1], (matrix[2], matrix[5], matrix[8]))
-    force = scale(body[0], moved_point(center, gravity, twist, acceleration))
-    turning = add(
+    force = scale(body[0], specific_force(center, gravity, twist, acceleration))
+    moment_about_center = add(
         turned_tensor_times(body, matrix, alpha),
         cross(omega, turned_tensor_times(body, matrix, omega)),
     )
-    return force, add(turning, cross(center, force))
+    return force, add(moment_about_center, cross(center, force))
 
 
 @device
@@ -253,12 +255,17 @@ def fill_angles(
 ) -> None:
     """Enlarge the largest angles of the legs from their directions at home in `need`."""
     for i in range(6):
-        here = subtract(point(points, i, 2), point(points, i, 1))
-        there = subtract(point(home_points, i, 2), point(home_points, i, 1))
-        here, there = scale(1.0 / norm(here), here), scale(1.0 / norm(there), there)
-        need[PLATFORM_ANGLE] = max(need[PLATFORM_ANGLE], between(rotate_back(turn, here), there))
+        direction = subtract(point(points, i, 2), point(points, i, 1))
+        home_direction = subtract(point(home_points, i, 2), point(home_points, i, 1))
+        direction, home_direction = (
+            scale(1.0 / norm(direction), direction),
+            scale(1.0 / norm(home_direction), home_direction),
+        )
+        need[PLATFORM_ANGLE] = max(
+            need[PLATFORM_ANGLE], angle_between(rotate_back(turn, direction), home_direction)
+        )
         if not has_cranks:
-            need[BASE_ANGLE] = max(need[BASE_ANGLE], between(here, there))
+            need[BASE_ANGLE] = max(need[BASE_ANGLE], angle_between(direction, home_direction))
 
 
 @compiled
@@ -305,7 +312,7 @@ def evaluate(
             position = (offsets[k, 0], offsets[k, 1], offsets[k, 2] + heights[m])
             quaternion = (offsets[k, 3], offsets[k, 4], offsets[k, 5], offsets[k, 6])
             turn = rotation(quaternion[0], quaternion[1], quaternion[2], quaternion[3])
-            reached = place(
+            reached = place_legs(
                 rows[m], has_cranks, position, quaternion, jacobian, coordinates, points
             )
             sign = scaled_inverse(jacobian, arms[m], scaled, inverse) if reached else 0.0
@@ -326,12 +333,12 @@ def evaluate(
             force, moment = wrench_of(body, turn, gravity, twists[k], accelerations[k])
             for i in range(6):
                 arm = subtract(point(points, i, 2), position)
-                tip_acceleration = moved_point(arm, gravity, twists[k], accelerations[k])
+                tip_acceleration = specific_force(arm, gravity, twists[k], accelerations[k])
                 tip_force = scale(tip_masses[m], tip_acceleration)
                 force, moment = add(force, tip_force), add(moment, cross(arm, tip_force))
-            held = gravity * crank_moments[m]
+            level_moment = gravity * crank_moments[m]  # of a crank at angle zero, which is level
             for i in range(6):
-                effort, speed = held * cos(coordinates[i]), 0.0  # a crank is level at angle zero
+                effort, speed = level_moment * cos(coordinates[i]), 0.0
                 for j in range(3):
                     effort += inverse[j, i] * force[j] + inverse[3 + j, i] * moment[j] / arms[m]
                     speed += scaled[i, j] * twists[k, j]

@@ -34,6 +34,7 @@ A = np.array(
 )
 
 C = np.array([1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
+"""Times of the stages after the first one, as fractions of the step; A are their coefficients."""
 
 ERROR_WEIGHTS = np.array(
     [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
@@ -288,6 +289,7 @@ def dormand_prince(
         if n_steps == times.shape[0]:
             clock[0], clock[1] = time, step
             return BUFFERS_FULL, n_steps
+        # A step that would leave a millionth of itself goes to the end.
         is_last = time + 1.000001 * step >= span
         if is_last:
             step = span - time
@@ -298,6 +300,7 @@ def dormand_prince(
             if not derivative(body, legs, trial, forces, at, rates[stage + 1], work):
                 regular = False
                 break
+        # A step through a singular state is not accepted: its error counts as above one.
         error = error_norm(y, trial, rates, step, error_tolerances) if regular else 2.0
         if error <= 1.0:
             time = span if is_last else time + step

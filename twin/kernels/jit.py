@@ -426,7 +426,7 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
     return kernel
 
 
-def replaceable(function: Callable[P, R]) -> Callable[P, R]:
+def replaceable_by_type(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that types of numbers may replace by one of their own; see `replacing`."""
     plain_function = FunctionType(function.__code__, function.__globals__, function.__name__)
     TYPED_REPLACEMENTS[function] = []
@@ -448,7 +448,10 @@ def replaceable(function: Callable[P, R]) -> Callable[P, R]:
 def replacing(
     function: Callable[..., Any], test: Callable[..., bool]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return the decorator of a `replaceable` function's replacement where `test(*types)` holds."""
+    """Return the decorator of what replaces a function where `test(*types)` holds.
+
+    The function is one that `replaceable_by_type` has decorated.
+    """
 
     def decorate(other: Callable[P, R]) -> Callable[P, R]:
         plain_function = FunctionType(other.__code__, other.__globals__, other.__name__)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
-from twin.kernels.jit import compiled, device, replaceable
+from twin.kernels.jit import compiled, device, replaceable_by_type
 from twin.kernels.legs.dispatch import (
     actuation,
     actuation_rate,
@@ -286,9 +286,12 @@ def make_work(count: int, constraints: int) -> PoseMemory:
     )
 
 
-@replaceable
+@replaceable_by_type
 def larger(error: float, largest: float) -> float:
-    """Return the larger of two residuals; NaN counts as infinite, it must not pass as solved."""
+    """Return the larger of two residuals; NaN counts as infinite and never passes as solved.
+
+    Numbers in lanes cannot branch: `twin.kernels.lanes.lanes_larger` computes the same for them.
+    """
     if not error <= largest:
         return error if error > largest else inf
     return largest
@@ -367,10 +370,10 @@ def newton(
     for iteration in range(NEWTON_STEPS):
         if error <= CONVERGED_RESIDUAL * size:
             return True, error, iteration
-        regular = newton_step(matrix, right, step, work.normal)
+        pivot_ratio = newton_step(matrix, right, step, work.normal)
         if iteration == 0:
-            branch = regular
-        if not (abs(regular) > SINGULAR_PIVOT_RATIO and regular * branch > 0.0):
+            branch = pivot_ratio
+        if not (abs(pivot_ratio) > SINGULAR_PIVOT_RATIO and pivot_ratio * branch > 0.0):
             return False, error, iteration
         rotation_angle = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
         factor = min(1.0, MAX_TURN / rotation_angle) if rotation_angle > 0.0 else 1.0

@@ -255,11 +255,11 @@ def newton_in_lanes(
         if not_converged <= 0.0:
             break
         n_iterations += not_converged
-        regular = newton_step(matrix, right, step, work.normal)
+        pivot_ratio = newton_step(matrix, right, step, work.normal)
         if iteration == 0:
-            branch = regular
-        regular = where_larger(regular * branch, 0.0, abs(regular), 0.0)
-        if not where_larger(not_converged, 0.0, regular, 1.0) > SINGULAR_PIVOT_RATIO:
+            branch = pivot_ratio
+        pivot_ratio = where_larger(pivot_ratio * branch, 0.0, abs(pivot_ratio), 0.0)
+        if not where_larger(not_converged, 0.0, pivot_ratio, 1.0) > SINGULAR_PIVOT_RATIO:
             return False, error, n_iterations
         rotation_angle = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
         factor = MAX_TURN / max(MAX_TURN, rotation_angle)

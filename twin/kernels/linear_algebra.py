@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import copysign, cos, sin, sqrt
 
 from twin.basics.arrays import FloatArray, IndexArray
-from twin.kernels.jit import device, replaceable
+from twin.kernels.jit import device, replaceable_by_type
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -243,11 +243,12 @@ def solve_positive(matrix: FloatArray, right: FloatArray, size: int) -> bool:
     return True
 
 
-@replaceable
+@replaceable_by_type
 def bring_pivot_up(matrix: FloatArray, right: FloatArray, j: int, size: int) -> float:
-    """Exchange row j with the one below whose entry in column j is largest; return the sign.
+    """Exchange row j with the one from j on whose entry in column j is largest; return the sign.
 
-    The sign of the exchange in the determinant; 0 where there is no pivot.
+    It is the factor of the exchange in the determinant: 1 or -1, and 0 where there is no pivot.
+    Numbers in lanes have an implementation of their own in `twin.kernels.numbers.lanes`.
     """
     pivot, best = j, abs(matrix[j, j])
     for i in range(j + 1, size):

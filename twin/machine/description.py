@@ -172,14 +172,14 @@ class MachineDescription(Table):
     @property
     def home_leg_vectors(self) -> FloatArray:
         """Vectors `(n, 3)` [m] from base joint to platform joint at home, base frame."""
-        return read_only([leg_geometry.vector for leg_geometry in self.home_places])
+        return read_only([leg_geometry.vector for leg_geometry in self.home_leg_geometry])
 
     @property
-    def home_places(self) -> tuple[LegGeometry, ...]:
+    def home_leg_geometry(self) -> tuple[LegGeometry, ...]:
         """Geometry of each leg at home, leg 1 first."""
-        return self.places(np.array(self.home.position), self.home_rotation)
+        return self.leg_geometry(np.array(self.home.position), self.home_rotation)
 
-    def places(self, position: FloatArray, rotation: FloatArray) -> tuple[LegGeometry, ...]:
+    def leg_geometry(self, position: FloatArray, rotation: FloatArray) -> tuple[LegGeometry, ...]:
         """Return each leg's geometry at a platform position `(3,)` [m] and rotation `(3, 3)`."""
         base, joints = self.base.joints.points, self.platform.joints.points
         arms = joints @ rotation.T
@@ -229,7 +229,7 @@ class MachineDescription(Table):
         return tuple(i + 1 for i in rows if i < count)
 
     def _placed(self) -> Iterator[tuple[Leg, LegGeometry]]:
-        return zip(self.legs, self.home_places, strict=True)
+        return zip(self.legs, self.home_leg_geometry, strict=True)
 
 
 AnyMachine = TypeVar("AnyMachine", bound=MachineDescription)

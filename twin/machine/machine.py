@@ -34,7 +34,7 @@ class MachineParameters(MachineDescription):
 def check_machine(machine: MachineDescription) -> None:
     """Raise a problem that names the field to change unless the machine can be at home."""
     count = len(machine.legs)
-    machine.leg.check_together(tuple(machine.leg_tables()), machine.home_places)
+    machine.leg.check_together(tuple(machine.leg_tables()), machine.home_leg_geometry)
     check_legs(machine)
     if count < machine.leg.dof:
         _check_mobility(machine)

@@ -40,7 +40,7 @@ class Constants(NamedTuple):
 def pack(parameters: MachineParameters) -> Constants:
     """Return the kernels' constants of a machine."""
     leg_kind = LEG_KINDS[parameters.leg.kind]
-    pairs = list(zip(parameters.legs, parameters.home_places, strict=True))
+    pairs = list(zip(parameters.legs, parameters.home_leg_geometry, strict=True))
     frames = [leg_kind.home_frame(leg, place) for leg, place in pairs]
     home = np.column_stack([frames, parameters.home_coordinates])
     return Constants(_pack_body(parameters), _pack_legs(parameters), home)
@@ -100,7 +100,7 @@ def _pack_legs(parameters: MachineParameters) -> Legs:
     constant_rows[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] = parameters.platform.joints.points
     constants = LEG_KINDS[parameters.leg.kind].constants
     for leg_row, leg, place in zip(
-        constant_rows, parameters.legs, parameters.home_places, strict=True
+        constant_rows, parameters.legs, parameters.home_leg_geometry, strict=True
     ):
         for name, value in constants(leg, place).items():
             first_column = _entry(modules, name)

@@ -236,7 +236,7 @@ def forward_kinematics_derivatives(
         ForwardKinematicsError: as `forward_kinematics`.
         SingularPoseError: coordinates that do not determine the pose.
     """
-    from twin.kernels.derivatives import Slopes, geometry_by_parameters
+    from twin.kernels.derivatives import DifferentiatedConstants, geometry_by_parameters
 
     poses = platform.forward_kinematics(lengths, guess)
     motion_rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=-2)
@@ -246,7 +246,7 @@ def forward_kinematics_derivatives(
         raise no_solution(legs, int(singular[0]), flat_poses[singular[0]])
     inverse = np.linalg.pinv(motion_rows)
     coordinate_slopes = np.empty((len(flat_poses), motion_rows.shape[-2], len(parameters)))
-    slopes = Slopes(*constants_and_slopes(platform.parameters, parameters))
+    slopes = DifferentiatedConstants(*constants_and_slopes(platform.parameters, parameters))
     first_failure = geometry_by_parameters(
         legs, slopes, slope_width(), flat_poses, coordinate_slopes
     )
@@ -265,7 +265,7 @@ def _derivatives(
     size: int,
 ) -> Derivatives:
     """Return the derivatives of `size` results that two kernels compute."""
-    from twin.kernels.derivatives import Slopes, States
+    from twin.kernels.derivatives import DifferentiatedConstants, States
 
     shape, arrays = platform.checked_states(**states)
     body, legs, _ = platform.constants
@@ -278,7 +278,7 @@ def _derivatives(
     )
     by_parameters = np.empty((n_states, size, len(parameters)))
     if len(parameters):
-        slopes = Slopes(*constants_and_slopes(platform.parameters, parameters))
+        slopes = DifferentiatedConstants(*constants_and_slopes(platform.parameters, parameters))
         first_failure = kernels[1](legs, slopes, slope_width(), batch, by_parameters)
         check_results(first_failure, by_parameters, legs, arrays[0])
     parts = np.split(slopes_out.reshape((*shape, size, columns[-1])), columns[:-1], axis=-1)

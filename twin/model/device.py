@@ -266,22 +266,24 @@ class CardModel:
                 {"index": first_failure},
             )
 
-    def _run(self, verb: str, out: Any, **given: Any) -> Any:
+    def _run(self, function_name: str, out: Any, **given: Any) -> Any:
         """Return the results of one of `BATCH_FUNCTIONS`, an array on the card."""
         from twin.kernels.cuda.batches import BATCH_FUNCTIONS
 
-        shape, results = self._flat(verb, out, **given)
-        return results.reshape((*shape, *BATCH_FUNCTIONS[verb].result(self._sizes)))
+        shape, results = self._flat(function_name, out, **given)
+        return results.reshape((*shape, *BATCH_FUNCTIONS[function_name].result(self._sizes)))
 
-    def _flat(self, verb: str, out: Any, **given: Any) -> tuple[tuple[int, ...], Any]:
+    def _flat(self, function_name: str, out: Any, **given: Any) -> tuple[tuple[int, ...], Any]:
         """Return the shape of the batch and the flat results of one of `BATCH_FUNCTIONS`."""
         from twin.kernels.cuda.batches import BATCH_FUNCTIONS, batch_kernel
 
         inputs = "acceleration" if "acceleration" in given else "forces"
         names = ("pose", "twist", "deflection", inputs, "wrench")
         shape, arrays = self._arrays(**{name: given.get(name) for name in names})
-        results = self._flat_result(out, (*shape, *BATCH_FUNCTIONS[verb].result(self._sizes)))
-        kernel = batch_kernel(self._sizes, verb)
+        results = self._flat_result(
+            out, (*shape, *BATCH_FUNCTIONS[function_name].result(self._sizes))
+        )
+        kernel = batch_kernel(self._sizes, function_name)
         first_failure = self._launch(kernel, prod(shape), *arrays.values(), results)
         if first_failure >= 0:
             pose = as_pose(self._pose(arrays, first_failure))

@@ -365,9 +365,9 @@ class LegSprings(NamedTuple):
 
 
 def leg_springs(parameters: MachineParameters) -> LegSprings:
-    """Return the springs along the legs of a machine."""
-    pairs = zip(parameters.legs, parameters.home_places, strict=True)
-    springs = [leg.spring(place) for leg, place in pairs]
+    """Return the springs along the legs; one without a given rest length is unloaded at home."""
+    pairs = zip(parameters.legs, parameters.home_leg_geometry, strict=True)
+    springs = [leg.spring(leg_geometry) for leg, leg_geometry in pairs]
     return LegSprings(*(read_only(values) for values in zip(*springs, strict=True)))
 
 

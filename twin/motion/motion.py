@@ -231,17 +231,17 @@ def rotation_vector_kinematics(
     quaternion = np.hstack([np.cos(half_angle), 0.5 * np.sinc(half_angle / np.pi) * vector])
 
     b, c, b_slope, c_slope = _coefficients(squared_angle, angle)
-    square_rate = 2.0 * np.sum(vector * rate, axis=1, keepdims=True)
+    squared_angle_rate = 2.0 * np.sum(vector * rate, axis=1, keepdims=True)
     first_cross = cross(vector, rate)
     second_cross = cross(vector, first_cross)
     velocity = rate + b * first_cross + c * second_cross
-    first_rate = cross(vector, acceleration)
-    second_rate = cross(rate, first_cross) + cross(vector, first_rate)
+    first_cross_rate = cross(vector, acceleration)
+    second_cross_rate = cross(rate, first_cross) + cross(vector, first_cross_rate)
     result = (
         acceleration
-        + b * first_rate
-        + c * second_rate
-        + square_rate * (b_slope * first_cross + c_slope * second_cross)
+        + b * first_cross_rate
+        + c * second_cross_rate
+        + squared_angle_rate * (b_slope * first_cross + c_slope * second_cross)
     )
     return RotationSample(quaternion, velocity, result)
 

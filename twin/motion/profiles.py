@@ -118,16 +118,16 @@ class ChirpMotion(Motion):
             2.0 * np.pi * self.start_frequency,
             2.0 * np.pi * self.end_frequency,
         )
-        octaves = np.log(end_omega / start_omega) / self.duration
-        if self.sweep == "linear" or octaves == 0.0:
+        log_rate = np.log(end_omega / start_omega) / self.duration
+        if self.sweep == "linear" or log_rate == 0.0:
             slope = (end_omega - start_omega) / self.duration
             return (
                 time * (start_omega + 0.5 * slope * time),
                 start_omega + slope * time,
                 np.full_like(time, slope),
             )
-        omega = start_omega * np.exp(octaves * time)
-        return start_omega * np.expm1(octaves * time) / octaves, omega, octaves * omega
+        omega = start_omega * np.exp(log_rate * time)
+        return start_omega * np.expm1(log_rate * time) / log_rate, omega, log_rate * omega
 
     def _axes(self, time: FloatArray) -> AxisSample:
         phase, omega, slope = self._phase(time)
@@ -307,14 +307,14 @@ class SineMotion(Motion):
         """
         super().__init__(center, duration, convention, fade_in, fade_out)
         amplitudes = axis_values(amplitude, "amplitude", convention)
-        rates = axis_values(frequency, "frequency", convention, one_for_all=True)
-        if (rates < 0.0).any() or rates.max() > MAX_FREQUENCY:
+        frequencies = axis_values(frequency, "frequency", convention, one_for_all=True)
+        if (frequencies < 0.0).any() or frequencies.max() > MAX_FREQUENCY:
             raise InputError("frequency", f"must be from 0 to {MAX_FREQUENCY:g} Hz")
-        if (rates[amplitudes != 0.0] == 0.0).any():
+        if (frequencies[amplitudes != 0.0] == 0.0).any():
             raise InputError("frequency", "every axis with an amplitude needs one above zero")
         self._set(
             amplitude=read_only(amplitudes),
-            frequency=read_only(rates),
+            frequency=read_only(frequencies),
             phase=read_only(axis_values(phase, "phase", convention, one_for_all=True)),
         )
 

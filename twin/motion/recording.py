@@ -192,18 +192,20 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
             deflections = springs["deflection"][:, : machine.n_deflections]
             coordinates = coordinates - (deflections - deflections[0])
             rates = rates - np.gradient(deflections, time[1], axis=0)
-        limit_fractions = [_travel(machine, coordinates)]
+        limit_fractions = [_travel_use(machine, coordinates)]
         limit_fractions.append(float((np.abs(rates).max(axis=0) / _limits(machine, "speed")).max()))
         if np.isfinite(_limits(machine, "effort")).any():
-            limit_fractions.append(_force(machine, machine.inverse_dynamics(*reference, **springs)))
+            limit_fractions.append(
+                _force_use(machine, machine.inverse_dynamics(*reference, **springs))
+            )
     except StateError:
         return np.inf
     if isinstance(motion, StepMotion) and motion.rise == 0.0:
-        limit_fractions.append(_jump(machine, coordinates))
+        limit_fractions.append(_jump_use(machine, coordinates))
     return float(max(limit_fractions))
 
 
-def _travel(machine: MachineModel, coordinates: FloatArray) -> float:
+def _travel_use(machine: MachineModel, coordinates: FloatArray) -> float:
     home = machine.home_coordinates
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
     displacement = np.where(
@@ -221,7 +223,7 @@ def _travel(machine: MachineModel, coordinates: FloatArray) -> float:
     )
 
 
-def _force(machine: MachineModel, forces: FloatArray) -> float:
+def _force_use(machine: MachineModel, forces: FloatArray) -> float:
     """Return the largest increase of forces `(k, n)` since rest over the force margin at rest."""
     limits, initial = _limits(machine, "effort"), np.abs(forces[0])
     # An actuator that cannot even hold the machine is not helped by a smaller motion.
@@ -229,7 +231,7 @@ def _force(machine: MachineModel, forces: FloatArray) -> float:
     return float(((np.abs(forces).max(axis=0) - initial) / force_margin).max())
 
 
-def _jump(machine: MachineModel, coordinates: FloatArray) -> float:
+def _jump_use(machine: MachineModel, coordinates: FloatArray) -> float:
     speed = _limits(machine, "speed")
     max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
     stroke = machine.maximum_coordinates - machine.minimum_coordinates

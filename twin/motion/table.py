@@ -407,7 +407,7 @@ def _numbers(
 
 
 def _column(text: TextTable, name: str, i: int, rows: list[tuple[int, list[str]]]) -> FloatArray:
-    """Return the numbers in cell i of some rows; cells are parsed singly only after a fault."""
+    """Return the numbers in cell i of some rows, one by one only for dates and to name a fault."""
     try:
         values = np.array([float(cells[i]) for _, cells in rows])
     except ValueError:

@@ -328,7 +328,7 @@ class LiveCharts:
         """The shown charts, as a control of a `SetUp`; empty for the default ones."""
         return {} if set(self.shown) == set(DEFAULT_CHARTS) else {"charts": self.shown}
 
-    def describe(self, controls: Mapping[str, Any]) -> None:
+    def restore(self, controls: Mapping[str, Any]) -> None:
         """Show the charts of a `SetUp`; called on the run's thread.
 
         Raises:

@@ -95,7 +95,7 @@ class SavedControls(Protocol):
         """Values of the controls by name; default values may be left out."""
         ...
 
-    def describe(self, controls: Mapping[str, Any]) -> None:
+    def restore(self, controls: Mapping[str, Any]) -> None:
         """Apply the values of a `SetUp`, default values where it has none.
 
         Raises:

@@ -251,12 +251,12 @@ def _late(
 
 
 class ActuatorModes(NamedTuple):
-    """Masses that equal loops at all actuators see, lightest first."""
+    """Masses m_k and modes V of the mobility W (see above) that equal loops see, lightest first."""
 
     masses: FloatArray
     """`(n,)` [kg] or [kg m2], motors included; infinite where actuators push against each other"""
     shapes: FloatArray
-    """`(n, n)` columns of unit length"""
+    """`(n, n)` one mode per column, of unit length"""
 
 
 def actuator_modes(platform: MachineModel) -> ActuatorModes:

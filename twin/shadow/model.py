@@ -340,7 +340,9 @@ class EncoderWatch:
         machine = model.machine
         n = machine.n_actuators
         self._model, self.limit, drives = model, limit, drive_model(machine)
-        self._sticking_force = STICKING_FORCE_RATIO * drives.breakaway + drives.touching
+        self._sticking_force = (
+            STICKING_FORCE_RATIO * drives.breakaway + drives.backlash_smoothing_force
+        )
         self._count, self._unit = drives.resolution, machine.coordinate_unit
         self._outlier_distance = OUTLIER_FRACTION * (
             machine.maximum_coordinates - machine.minimum_coordinates

@@ -101,22 +101,25 @@ class Residuals:
         machine, n = model.machine, model.machine.n_actuators
         self._model, drives = model, drive_model(machine)
         self._slow_speed = np.maximum(
-            drives.stribeck_speed * (drives.friction > 0.0), drives.smoothing
+            drives.stribeck_speed * (drives.friction > 0.0), drives.friction_smoothing_speed
         )
         dry = np.where(drives.friction > 0.0, drives.friction, np.inf)
-        self._viscous_ratio, self._touching = drives.viscous / dry, drives.touching
+        self._viscous_ratio, self._backlash_smoothing_force = (
+            drives.viscous / dry,
+            drives.backlash_smoothing_force,
+        )
         self._filter_decay = exp(-model.period / ACCELERATION_FILTER_TIME)
         self._home = machine.home_coordinates
         self._center = np.array(machine.parameters.platform.body.center_of_mass)
         self._gravity = np.array([0.0, 0.0, machine.parameters.gravity])
-        self._filtered_rates, self._poses, self._legs = (
+        self._filtered_rates, self._poses, self._coordinates = (
             np.zeros(n),
             np.zeros((2, 7)),
             np.zeros((2, n)),
         )
         self.block_size = max(1, round(BLOCK_TIME / model.period))
         # One row a sample: pose, disturbance, and the regressors leg by leg.
-        self._first, width = 7 + n, 7 + n + n * REGRESSOR_COUNT
+        self._regressors_begin, width = 7 + n, 7 + n + n * REGRESSOR_COUNT
         self._history = np.zeros((max(2, round(HISTORY_TIME / model.period)), width))
         self._sums = np.zeros((2, n, 1 + REGRESSOR_COUNT))
         self._squared_efforts = np.zeros(n)
@@ -160,8 +163,8 @@ class Residuals:
         change = rates - self._filtered_rates
         self._filtered_rates += (1.0 - self._filter_decay) * change
         row = self._history[self._known_rows % len(self._history)]
-        row[:7], row[7 : self._first] = model.pose, model.disturbance
-        regressors = row[self._first :].reshape(n, REGRESSOR_COUNT)
+        row[:7], row[7 : self._regressors_begin] = model.pose, model.disturbance
+        regressors = row[self._regressors_begin :].reshape(n, REGRESSOR_COUNT)
         regressors[:, CONSTANT] = 1.0
         direction = np.minimum(np.maximum(rates / self._slow_speed, -1.0), 1.0)
         regressors[:, FRICTION] = direction + self._viscous_ratio * rates
@@ -170,9 +173,9 @@ class Residuals:
         regressors[:, EFFORT] = model.needed_efforts()
         regressors[:, POSITION] = model.coordinates - self._home
         # Where an unknown force could have turned the load, the side is unknown.
-        is_in_contact = np.abs(forces) > CONTACT_FORCE_FRACTION * self._touching + np.abs(
-            known_force
-        )
+        is_in_contact = np.abs(
+            forces
+        ) > CONTACT_FORCE_FRACTION * self._backlash_smoothing_force + np.abs(known_force)
         regressors[:, CONTACT_SIDE] = np.sign(forces) * is_in_contact
         self._known_rows += 1
 
@@ -195,13 +198,15 @@ class Residuals:
         row = self._row(age)
         if row is None:
             return
-        regressors = row[self._first :].reshape(-1, REGRESSOR_COUNT)
-        residual = row[7 : self._first]
+        regressors = row[self._regressors_begin :].reshape(-1, REGRESSOR_COUNT)
+        residual = row[7 : self._regressors_begin]
         if kind == LEAD:
             self._poses[0], self._poses[1] = row[:7], measured
             self._poses[0, 3:] /= np.sqrt(row[3:7] @ row[3:7])
-            inverse_kinematics_batch(self._model.machine.constants.legs, self._poses, self._legs)
-            residual = self._legs[0] - self._legs[1]
+            inverse_kinematics_batch(
+                self._model.machine.constants.legs, self._poses, self._coordinates
+            )
+            residual = self._coordinates[0] - self._coordinates[1]
         elif measured is not None:
             residual = measured - regressors[:, EFFORT]
         self._sums[kind, :, 0] += residual
@@ -228,7 +233,7 @@ class Residuals:
             for sums, count in zip(self._sums, self._counts, strict=True)
         )
         present = self._history[(self._known_rows - 1) % len(self._history)]
-        friction = present[self._first :].reshape(-1, REGRESSOR_COUNT)[:, FRICTION]
+        friction = present[self._regressors_begin :].reshape(-1, REGRESSOR_COUNT)[:, FRICTION]
         block = Block(
             force,
             lead,

@@ -366,9 +366,9 @@ def _linear_swing(controller: LocalFeedback, release: Release) -> FloatArray:
     loop = closed_loop(linear, controller.law)
     sample_transition = np.linalg.matrix_power(loop.A, release.every)
     state, swing = np.zeros(len(sample_transition)), np.empty(release.samples + 1)
-    state[: linear.size] = np.linalg.lstsq(linear.free, release.start, rcond=None)[0]
+    state[: linear.size] = np.linalg.lstsq(linear.displacement_map, release.start, rcond=None)[0]
     for k in range(len(swing)):
-        swing[k] = release.row @ linear.free @ state[: linear.size]
+        swing[k] = release.row @ linear.displacement_map @ state[: linear.size]
         state = sample_transition @ state
     return swing
 

@@ -392,7 +392,7 @@ def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, 
     """Return the thesis' statements about the observer and linear encoders with our results."""
     ideal, on_hardware = evidence["ideal"], evidence["hardware"]
     ideal_errors = [1e3 * ideal[name][1] for name in CASCADE_VARIANTS]
-    real_errors = [1e3 * on_hardware[name][1] for name in CASCADE_VARIANTS]
+    hardware_errors = [1e3 * on_hardware[name][1] for name in CASCADE_VARIANTS]
     without_friction = _error_ratio(evidence, "hardware, no friction")
     without_backlash = _error_ratio(evidence, "hardware, no backlash")
     feedback_only, with_disturbance = "feedback alone", "estimated disturbance too"
@@ -411,7 +411,7 @@ def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, 
             f"{_errors(on_hardware[with_disturbance])} with both estimates, and "
             f"{_errors(on_hardware[feedback_only])} with feedback alone on the drives' exact "
             "speeds. On estimated speeds, the disturbance fed forward divides the rotation error "
-            f"by {real_errors[1] / real_errors[2]:.2f}, without friction by "
+            f"by {hardware_errors[1] / hardware_errors[2]:.2f}, without friction by "
             f"{without_friction:.2f}, without backlash by {without_backlash:.2f}: the observer "
             "estimates friction, but not backlash, which encoders on motors do not see.",
             _smaller(on_hardware[with_disturbance], on_hardware[feedback_only]),

@@ -21,8 +21,8 @@ from twin.analysis.workspace.search import (
     Admissible,
     Cause,
     Chart,
+    actuator_coordinates,
     bounding_box,
-    coordinates,
     dof_axes,
     plane_exits,
     search,
@@ -142,7 +142,7 @@ def shell_measures(platform: Platform, region: Region) -> Iterator[Entry]:
     poses[:, :3] = positions
     within_limits = within_shells(platform, platform.home, positions)
     admissible = Admissible(platform, platform.home)
-    disagreement = admissible.within(coordinates(platform, poses)) != within_limits
+    disagreement = admissible.within_limits(actuator_coordinates(platform, poses)) != within_limits
     yield Measure(
         f"places judged differently by shells and kinematics, of {RANDOM_POINTS}",
         disagreement.sum(),

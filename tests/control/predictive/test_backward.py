@@ -34,7 +34,7 @@ def test_gains_without_limits_are_those_of_riccatis_equation():
     plan = Plan(y, forces, deviation, legs, np.zeros((spans + 1, n, 6)))
     change = Correction(np.zeros((spans, n)), np.zeros((spans, n, 12)))
     backward(slopes, reference, goal.cost, goal.effort, plan, 0.0, change)
-    weights = np.diag(np.r_[goal.cost.scale, goal.cost.speed * goal.cost.scale])
+    weights = np.diag(np.r_[goal.cost.pose_weight, goal.cost.twist_weight * goal.cost.pose_weight])
     value = solve_discrete_are(step.state, step.forces, weights, goal.effort)
     bend = goal.effort + step.forces.T @ value @ step.forces
     gain = -np.linalg.solve(bend, step.forces.T @ value @ step.state)

@@ -138,7 +138,7 @@ def test_horns_point_where_they_are_told_to(subtests):
             with subtests.test(f"{horns}, {towards}"):
                 sheet = replace(PAIRS_OF_HORNS, horns=horns, horn_angle=f"{towards} deg")
                 machine = made(sheet)
-                pairs = zip(machine.legs, machine.home_places, strict=True)
+                pairs = zip(machine.legs, machine.home_leg_geometry, strict=True)
                 cranks = np.array([leg.home_crank(place) for leg, place in pairs])
                 x, y, _ = machine.base.joints.points.T
                 outward = np.stack([x, y, 0.0 * x], axis=1) / np.hypot(x, y)[:, None]

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.quick
 
 def placed(machine):
     """Return every leg with its place at home."""
-    pairs = zip(machine.legs, machine.home_places, strict=True)
+    pairs = zip(machine.legs, machine.home_leg_geometry, strict=True)
     return [(leg, place) for leg, place in pairs if isinstance(leg, RssLeg)]
 
 

@@ -95,7 +95,7 @@ def test_every_kind_has_all_parts(subtests):
             assert find_spec(f"twin.machine.legs.{kind}") and equations.LEG_SIZE > 0
             base, top = parameters.base.joints.points, parameters.platform.joints.points
             look = drawing(base, top, parameters.platform.thickness, own.ends(parameters.leg))
-            for one, place in zip(parameters.legs, parameters.home_places, strict=True):
+            for one, place in zip(parameters.legs, parameters.home_leg_geometry, strict=True):
                 assert isinstance(one, own.parameters)
                 assert all(np.isfinite(value).all() for value in own.constants(one, place).values())
                 assert own.home_frame(one, place).shape == (9,)

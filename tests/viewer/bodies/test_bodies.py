@@ -66,7 +66,7 @@ def test_bodies_reach_from_joint_to_joint(name):
     parts = machine_bodies(platform.parameters, machine)
     look = picture_drawing(platform.parameters)
     near = 1.3 * max(look.base_joint_radius, look.platform_joint_radius)
-    for place in platform.parameters.home_places:
+    for place in platform.parameters.home_leg_geometry:
         own = [part for part in parts if part.body.startswith(f"leg_{place.number}_")]
         assert ACCENT_MATERIAL in {part.material for part in own}
         points = np.concatenate([at_home(platform, part.body, part.mesh) for part in own])

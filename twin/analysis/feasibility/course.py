@@ -440,7 +440,7 @@ def crank_frames(platform: MachineModel, points: LegPoints) -> FloatArray:
 
 def _cranks(platform: MachineModel, angles: FloatArray) -> FloatArray:
     """Return the vectors `(k, n, 3)` [m] from base joints to elbows at angles `(k, n)`."""
-    pairs = zip(platform.parameters.legs, platform.parameters.home_places, strict=True)
+    pairs = zip(platform.parameters.legs, platform.parameters.home_leg_geometry, strict=True)
     legs = [(leg, leg_geometry) for leg, leg_geometry in pairs if isinstance(leg, RssLeg)]
     zero = np.array([leg.home_zero(leg_geometry) for leg, leg_geometry in legs])
     length = np.array([leg.crank_length for leg, _ in legs])

@@ -15,7 +15,7 @@ from twin.analysis.feasibility.course import (
     check_convention,
     crank_frames,
 )
-from twin.analysis.workspace.search import coordinates
+from twin.analysis.workspace.search import actuator_coordinates
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
@@ -225,7 +225,7 @@ def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStrok
         raise InputError("mobility", "must be a Mobility; use Mobility.about(...)")
     check_convention(platform, mobility.convention)
     axes = np.vstack([mobility.corners(), mobility.inner(BOX_SAMPLES)])
-    values = coordinates(platform, _poses(platform, mobility, axes))
+    values = actuator_coordinates(platform, _poses(platform, mobility, axes))
     reachable = np.isfinite(values).all(axis=1)
     if not reachable.any():
         raise InputError(
@@ -280,7 +280,7 @@ def _extreme(
         stencil_axes = np.tile(mobility.low, (len(steps), 1))
         stencil_axes[:, free_axes] += (point + steps) * spans[free_axes]
         stencil_values = (
-            sign * coordinates(platform, _poses(platform, mobility, stencil_axes))[:, leg]
+            sign * actuator_coordinates(platform, _poses(platform, mobility, stencil_axes))[:, leg]
         )
         # Out of reach beside the point: the step there is refused, not taken.
         gradient = (

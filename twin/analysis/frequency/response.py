@@ -415,13 +415,13 @@ SPEED_FRACTION = 0.02
 EFFORT_FRACTION = 0.1
 """Fraction of an actuator's effort limit that an excitation uses (engineering choice)."""
 
-POSITION_SPEED = 0.25
+POSITION_SPEED_FRACTION = 0.25
 """Fraction of a servo's or stepper's speed limit that an excitation uses (engineering choice)."""
 
-POSITION_EFFORT = 0.3
+POSITION_EFFORT_FRACTION = 0.3
 """Fraction of a servo's or stepper's effort limit that an excitation uses (engineering choice)."""
 
-POSITION_TRAVEL = 0.2
+POSITION_TRAVEL_FRACTION = 0.2
 """Fraction of the travel from home to a servo's or stepper's nearer end (engineering choice)."""
 
 
@@ -494,7 +494,7 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     steps. The speed is raised to where the velocity loop's gain K is `FRICTION_RATIO` times as
     much, and the amplitude at the highest frequency `NOISE_RATIO` steps. It uses no more than
     `MAX_SPEED_FRACTION` of the speed, `MAX_ACCELERATION_RATIO` of the acceleration at the highest
-    frequency, and `POSITION_TRAVEL` of the way to an end; K v takes no more than
+    frequency, and `POSITION_TRAVEL_FRACTION` of the way to an end; K v takes no more than
     `MAX_EFFORT_FRACTION` of the effort. Springs in the legs, which take more speed than the
     platform, are left out of this.
 
@@ -514,14 +514,20 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     coordinates = as_model(platform).inverse_kinematics(platform.home)
     lowest, highest = platform.minimum_coordinates, platform.maximum_coordinates
     free_travel = np.minimum(coordinates - lowest, highest - coordinates)
-    speed, effort, travel = SPEED_FRACTION, EFFORT_FRACTION, TASK_SPEED * (highest - lowest)
+    speed_fraction, effort_fraction, travel_speed = (
+        SPEED_FRACTION,
+        EFFORT_FRACTION,
+        TASK_SPEED * (highest - lowest),
+    )
     if takes_positions(platform):
-        speed, effort = POSITION_SPEED, POSITION_EFFORT
-        travel = POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * free_travel
+        speed_fraction, effort_fraction = POSITION_SPEED_FRACTION, POSITION_EFFORT_FRACTION
+        travel_speed = POSITION_TRAVEL_FRACTION * 2.0 * np.pi * positive(low, "low") * free_travel
     bounds = [
-        travel,
-        speed * actuator_limit(platform, "speed"),
-        effort * actuator_limit(platform, "effort") / (omega * equivalent_inertia(platform)),
+        travel_speed,
+        speed_fraction * actuator_limit(platform, "speed"),
+        effort_fraction
+        * actuator_limit(platform, "effort")
+        / (omega * equivalent_inertia(platform)),
     ]
     actuator_speed = np.min(bounds, axis=0)
     required_speed, speed_limits = (
@@ -531,15 +537,15 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     if not (takes_positions(platform) or platform.n_deflections):
         drives, gain = drive_model(platform), suitable_velocity_loop(platform, DEFAULT_PERIOD)[0]
         # Describing function of dry friction F at peak speed v: gain 4 F / (pi v).
-        friction = FRICTION_RATIO * 4.0 * drives.friction / (np.pi * gain)
-        required_speed = np.maximum(friction, NOISE_RATIO * drives.resolution * omega)
+        friction_speed = FRICTION_RATIO * 4.0 * drives.friction / (np.pi * gain)
+        required_speed = np.maximum(friction_speed, NOISE_RATIO * drives.resolution * omega)
         speed_limits = {
             "speed": MAX_SPEED_FRACTION * actuator_limit(platform, "speed"),
             "acceleration": MAX_ACCELERATION_RATIO
             * actuator_limit(platform, "acceleration")
             / omega,
             "force": MAX_EFFORT_FRACTION * actuator_limit(platform, "effort") / gain,
-            "stroke": POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * free_travel,
+            "stroke": POSITION_TRAVEL_FRACTION * 2.0 * np.pi * positive(low, "low") * free_travel,
         }
     speed_limit = np.min([*speed_limits.values()], axis=0)
     actuator_speed = np.maximum(actuator_speed, np.minimum(required_speed, speed_limit))
@@ -641,8 +647,8 @@ def sweep_response(
     max_powers = powers.max(axis=0, initial=0.0)
     if not max_powers.max(initial=0.0) > 0.0:
         raise InputError("given", "has nothing between these frequencies")
-    largest_powers = np.sort(powers, axis=0)[-min(MIN_WINDOWS, len(powers))]
-    passing = powers >= np.minimum(PASSING_POWER * max_powers, largest_powers)
+    required_powers = np.sort(powers, axis=0)[-min(MIN_WINDOWS, len(powers))]
+    passing = powers >= np.minimum(PASSING_POWER * max_powers, required_powers)
     is_excited = max_powers > MIN_INPUT_POWER * max_powers.max()
     input_spectra, output_spectra = (
         np.where(passing, spectra_of_signal, 0.0)[:, is_excited]

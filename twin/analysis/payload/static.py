@@ -156,9 +156,9 @@ class DependentActuators(NamedTuple):
         n = platform.n_actuators
         if platform.dof == n:
             return cls(platform, list(range(n)), np.eye(n), home)
-        forbidden = platform.constraints(platform.home)
+        constraints = platform.constraints(platform.home)
         allowed_twists = (
-            np.linalg.svd(forbidden)[2][len(forbidden) :].T if len(forbidden) else np.eye(6)
+            np.linalg.svd(constraints)[2][len(constraints) :].T if len(constraints) else np.eye(6)
         )
         rates = platform.jacobian(platform.home) @ allowed_twists
         leading_actuators: list[int] = []
@@ -250,13 +250,19 @@ class Criterion(NamedTuple):
             InputError: unknown axis, not finite, nothing that moves, or frequencies not above zero.
         """
         peaks = axis_values(accelerations, "accelerations", ANGLE_CONVENTION)
-        rates = np.atleast_1d(as_floats(frequencies, "frequencies"))
-        if rates.ndim != 1 or not rates.size or not (rates > 0.0).all():
+        line_frequencies = np.atleast_1d(as_floats(frequencies, "frequencies"))
+        if (
+            line_frequencies.ndim != 1
+            or not line_frequencies.size
+            or not (line_frequencies > 0.0).all()
+        ):
             raise InputError("frequencies", "must be numbers above zero, in Hz")
         if not peaks.any():
             raise InputError("accelerations", "at least one axis must move")
-        shifts = axis_values(phases, "phases", ANGLE_CONVENTION, one_for_all=True)
-        return cls(peaks, rates, shifts, as_flag(reversed_rotation, "reversed_rotation"))
+        checked_phases = axis_values(phases, "phases", ANGLE_CONVENTION, one_for_all=True)
+        return cls(
+            peaks, line_frequencies, checked_phases, as_flag(reversed_rotation, "reversed_rotation")
+        )
 
     def with_phases(self, phases: Any) -> Criterion:
         """Return the criterion with other phases `(6,)` [rad]; raises InputError if invalid."""
@@ -274,12 +280,12 @@ class Criterion(NamedTuple):
         Raises:
             InputError: a frequency that is no number above zero.
         """
-        rate = positive(frequency, "frequency")
+        hertz = positive(frequency, "frequency")
         motion = SineMotion(
             LEVEL_POSE,
-            amplitude=self.accelerations / (2.0 * np.pi * rate) ** 2,
-            frequency=rate,
-            duration=1.0 / rate,
+            amplitude=self.accelerations / (2.0 * np.pi * hertz) ** 2,
+            frequency=hertz,
+            duration=1.0 / hertz,
             phase=self.phases,
         )
         sample = motion(np.arange(count) / count * motion.duration)

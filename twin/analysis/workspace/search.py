@@ -249,7 +249,7 @@ class Cause(IntEnum):
     """the middle of a plate is in the other one's plane"""
 
 
-def coordinates(platform: MachineModel, poses: FloatArray) -> FloatArray:
+def actuator_coordinates(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return actuator coordinates `(m, n)` of checked poses `(m, 7)`; NaN out of reach."""
     values = np.empty((len(poses), platform.n_actuators))
     run(inverse_kinematics_batch, (platform.constants.legs,), (poses, values))
@@ -339,11 +339,13 @@ class Admissible:
             if self.side == 0.0 or np.isnan(self.side):
                 raise InputError("center", "is a singular pose")
 
-    def within(self, found: FloatArray) -> BoolArray:
-        """Return whether coordinates `(m, n)` are inside the limits; not if NaN."""
+    def within_limits(self, coordinates: FloatArray) -> BoolArray:
+        """Return `(m,)` whether coordinates `(m, n)` are inside the limits; NaN is not."""
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
         tolerance = LIMIT_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
-        return np.asarray(((found >= low - tolerance) & (found <= high + tolerance)).all(axis=1))
+        return np.asarray(
+            ((coordinates >= low - tolerance) & (coordinates <= high + tolerance)).all(axis=1)
+        )
 
     def facing(self, poses: FloatArray) -> BoolArray:
         """Return `(m,)` whether at poses `(m, 7)` the plates face each other as at home."""
@@ -354,7 +356,7 @@ class Admissible:
 
     def inside(self, poses: FloatArray) -> BoolArray:
         """Return `(m,)` whether poses `(m, 7)` are admissible."""
-        is_inside = self.within(coordinates(self.platform, poses))
+        is_inside = self.within_limits(actuator_coordinates(self.platform, poses))
         is_inside[is_inside] = self.facing(poses[is_inside])
         if square(self.platform):
             is_inside[is_inside] = self.side * determinants(self.platform, poses[is_inside]) > 0.0
@@ -362,7 +364,7 @@ class Admissible:
 
     def causes(self, poses: FloatArray) -> tuple[IndexArray, IndexArray]:
         """Return why poses `(m, 7)` are excluded: causes `(m,)` and legs `(m,)` from 1, or 0."""
-        values = coordinates(self.platform, poses)
+        values = actuator_coordinates(self.platform, poses)
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
         stroke = high - low
         excess_above, excess_below = (values - high) / stroke, (low - values) / stroke
@@ -374,7 +376,7 @@ class Admissible:
             excess_above[rows, leg] > excess_below[rows, leg], Cause.MAXIMUM, Cause.MINIMUM
         )
         cause[is_unreached[rows, leg]] = Cause.UNREACHABLE
-        is_within = self.within(values)
+        is_within = self.within_limits(values)
         cause[is_within] = np.where(self.facing(poses[is_within]), Cause.SINGULAR, Cause.PLATES)
         has_no_pose = np.isnan(poses).any(axis=1)
         cause[has_no_pose], is_within[has_no_pose] = Cause.NONE, True

@@ -331,27 +331,27 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
     motor_indices = np.flatnonzero(drives.inertia > 0.0)
     m, r, n = linear.size, len(motor_indices), linear.platform.n_actuators
 
-    def motor_response(matrix: FloatArray) -> FloatArray:
+    def with_motor_rows(matrix: FloatArray) -> FloatArray:
         return np.vstack([np.zeros((r, matrix.shape[1])), matrix])
 
-    motor_input = motor_response(linear.force_input)
+    motor_input = with_motor_rows(linear.force_input)
     motor_input[:, motor_indices] = np.eye(r + m, r)
     wind_up_map = np.hstack([np.eye(r), -linear.force_input[:, motor_indices].T])
-    stiff = np.zeros(r) if not r else 1.0 / drives.compliance[motor_indices]
+    transmission_stiffness = np.zeros(r) if not r else 1.0 / drives.compliance[motor_indices]
     legs: Any = linear.platform.parameters.legs
-    losses = np.array([leg.drive.reflected().damping if leg.drive else 0.0 for leg in legs])[
-        motor_indices
-    ]
+    transmission_damping = np.array(
+        [leg.drive.reflected().damping if leg.drive else 0.0 for leg in legs]
+    )[motor_indices]
     mass, damping, stiffness = (np.zeros((r + m, r + m)) for _ in range(3))
     mass[r:, r:], damping[r:, r:], stiffness[r:, r:] = linear.mass, linear.damping, linear.stiffness
     mass[:r, :r] = np.diag(drives.inertia[motor_indices])
     damping += motor_input @ (drives.viscous[:, None] * motor_input.T) + wind_up_map.T @ (
-        losses[:, None] * wind_up_map
+        transmission_damping[:, None] * wind_up_map
     )
-    stiffness += wind_up_map.T @ (stiff[:, None] * wind_up_map)
+    stiffness += wind_up_map.T @ (transmission_stiffness[:, None] * wind_up_map)
     transmission_rows = np.hstack([np.zeros((n, r + m)), -drives.viscous[:, None] * motor_input.T])
     transmission_rows[motor_indices] = np.hstack(
-        [stiff[:, None] * wind_up_map, losses[:, None] * wind_up_map]
+        [transmission_stiffness[:, None] * wind_up_map, transmission_damping[:, None] * wind_up_map]
     )
     machine = replace(
         linear,
@@ -359,9 +359,9 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
         damping=damping,
         stiffness=stiffness,
         force_input=motor_input,
-        wrench_input=motor_response(linear.wrench_input),
-        base_input=motor_response(linear.base_input),
-        free=np.hstack([np.zeros((6, r)), linear.free]),
+        wrench_input=with_motor_rows(linear.wrench_input),
+        base_input=with_motor_rows(linear.base_input),
+        displacement_map=np.hstack([np.zeros((6, r)), linear.displacement_map]),
     )
     return machine, transmission_rows
 
@@ -439,15 +439,15 @@ def closed_loop(
         raise InputError("law", f"must have {n_readings + n} inputs and {n} outputs")
     plant = _plant(linear, law_system.period, n_readings > 2 * n, tuple(inputs), tuple(outputs))
     measured_outputs, controlled_outputs = plant.C[:n_readings], plant.C[n_readings:]
-    force, disturbance_input = plant.B[:, :n], plant.B[:, n:]
+    force_input, disturbance_input = plant.B[:, :n], plant.B[:, n:]
     feedthrough = plant.D[n_readings:]
     command = np.hstack([law_system.D[:, :n_readings] @ measured_outputs, law_system.C])
     s, law_states = len(plant.A), len(law_system.A)
     dynamics = np.zeros((s + law_states, s + law_states))
     dynamics[:s, :s], dynamics[s:, s:] = plant.A, law_system.A
-    dynamics[:s] += force @ command
+    dynamics[:s] += force_input @ command
     dynamics[s:, :s] = law_system.B[:, :n_readings] @ measured_outputs
-    added_input = np.hstack([force @ law_system.D[:, n_readings:], disturbance_input])
+    added_input = np.hstack([force_input @ law_system.D[:, n_readings:], disturbance_input])
     law_input = np.hstack(
         [law_system.B[:, n_readings:], np.zeros((law_states, disturbance_input.shape[1]))]
     )
@@ -529,7 +529,7 @@ def best_gain(
 
     limit = transmission_limit(linear)
 
-    def worst_damping(logarithm: float) -> float:
+    def minus_smallest_damping(logarithm: float) -> float:
         poles = closed_loop(linear, law_of(float(np.exp(logarithm)))).rates
         transmission_modes = np.abs(poles) > limit
         ratios = damping_ratios(poles)
@@ -538,11 +538,11 @@ def best_gain(
         )
 
     grid = np.linspace(np.log(lower_gain), np.log(upper_gain), GRID_POINTS)
-    values = [worst_damping(exponent) for exponent in grid]
+    values = [minus_smallest_damping(exponent) for exponent in grid]
     best_index = int(np.argmin(values))
     bracket = (grid[max(best_index - 1, 0)], grid[min(best_index + 1, GRID_POINTS - 1)])
     optimum = minimize_scalar(
-        worst_damping, bounds=bracket, method="bounded", options={"xatol": 1e-5}
+        minus_smallest_damping, bounds=bracket, method="bounded", options={"xatol": 1e-5}
     )
     gain = float(np.exp(optimum.x if optimum.fun < values[best_index] else grid[best_index]))
     poles = closed_loop(linear, law_of(gain)).rates

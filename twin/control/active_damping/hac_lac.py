@@ -28,8 +28,8 @@ from twin.control.active_damping.local import (
     DirectVelocityFeedback,
     IntegralForceFeedback,
     LocalFeedback,
-    reaction,
-    slowest,
+    local_loop_lag,
+    slowest_mode,
 )
 from twin.control.controller import Reference
 from twin.control.gains import drive_model
@@ -114,9 +114,9 @@ class OuterLoop(NamedTuple):
     """`(s, 3n)` Kalman gain on (q, q', F)"""
     displacement: FloatArray
     """`(6, s)` of the platform per state"""
-    inverse: FloatArray
+    coordinates_to_displacement: FloatArray
     """`(6, n)` displacement per coordinates, springs in series added"""
-    springs: FloatArray
+    spring_compliance: FloatArray
     """`(n, n)` deflections at rest of springs in series per force, zero where there are none"""
     poles: ComplexArray
     """[1/s] poles of the whole loop: those of the regulator, then those of the Kalman filter"""
@@ -142,8 +142,8 @@ def outer_loop(
     Raises:
         InputError: numbers not above zero.
     """
-    outer = 2.0 * np.pi * positive(bandwidth, "bandwidth")
-    gain, regulated = _regulator(linear, law, outer)
+    outer_frequency = 2.0 * np.pi * positive(bandwidth, "bandwidth")
+    gain, regulated = _regulator(linear, law, outer_frequency)
     d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
     plant = driven_plant(linear, law.period, ("wrench", "forces"), ("displacement",))
     drives = drive_model(linear.platform)
@@ -155,23 +155,37 @@ def outer_loop(
     has_encoder = drives.resolution > 0.0
     # Encoder rates are differences over a period; exact rates get the noise over 10 ms.
     rate_std = np.where(has_encoder, np.sqrt(2.0) * sigma / law.period, sigma / 0.01)
-    errors = np.diag(np.concatenate([sigma, rate_std, np.full(n, FORCE_NOISE)]) ** 2)
-    covariance = riccati(plant.A.T, sensor_rows.T, disturbance_input @ disturbance_input.T, errors)
-    innovation = sensor_rows @ covariance @ sensor_rows.T + errors
+    reading_covariance = np.diag(np.concatenate([sigma, rate_std, np.full(n, FORCE_NOISE)]) ** 2)
+    covariance = riccati(
+        plant.A.T, sensor_rows.T, disturbance_input @ disturbance_input.T, reading_covariance
+    )
+    innovation = sensor_rows @ covariance @ sensor_rows.T + reading_covariance
     kalman = np.asarray(np.linalg.solve(innovation, sensor_rows @ covariance).T)
     error_dynamics = plant.A @ (np.eye(len(plant.A)) - kalman @ sensor_rows)
     poles = np.concatenate([np.linalg.eigvals(block) for block in (regulated, error_dynamics)])
     # Poles of pure delays are zero, where the logarithm does not exist.
     rates = np.log(np.where(np.abs(poles) < 1e-300, 1e-300, poles.astype(complex))) / law.period
     machine = StateSpace(plant.A, plant.B[:, :n], sensor_rows, np.zeros((3 * n, n)), law.period)
-    springs: FloatArray = np.zeros((n, n))
+    spring_compliance: FloatArray = np.zeros((n, n))
     if linear.size > d:
-        springs = np.asarray(np.linalg.solve(linear.stiffness[d:, d:], linear.force_input[d:]))
-    inverse = np.asarray(np.linalg.inv(linear.force_input[:d].T))
-    return OuterLoop(gain, machine, kalman, plant.C[3 * n :], inverse, springs, np.asarray(rates))
+        spring_compliance = np.asarray(
+            np.linalg.solve(linear.stiffness[d:, d:], linear.force_input[d:])
+        )
+    coordinates_to_displacement = np.asarray(np.linalg.inv(linear.force_input[:d].T))
+    return OuterLoop(
+        gain,
+        machine,
+        kalman,
+        plant.C[3 * n :],
+        coordinates_to_displacement,
+        spring_compliance,
+        np.asarray(rates),
+    )
 
 
-def _regulator(linear: LinearMachine, law: LocalLaw, outer: float) -> tuple[FloatArray, FloatArray]:
+def _regulator(
+    linear: LinearMachine, law: LocalLaw, outer_frequency: float
+) -> tuple[FloatArray, FloatArray]:
     """Return the gain `(n, s + n + 6)` on (x, z, s), and the matrix of the regulated loop."""
     damped_machine = closed_loop(linear, law, outputs=("displacement",))
     d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
@@ -185,11 +199,11 @@ def _regulator(linear: LinearMachine, law: LocalLaw, outer: float) -> tuple[Floa
         np.eye(size) - damped_machine.A, damped_machine.B
     )
     equivalent_stiffness = np.linalg.solve(
-        jacobian.T, linear.mass[:d, :d] * outer**2
+        jacobian.T, linear.mass[:d, :d] * outer_frequency**2
     ) + np.linalg.inv(static_compliance)
     displacement_rows = np.hstack([equivalent_stiffness @ damped_machine.C, np.zeros((n, 6))])
     integral_rows = np.hstack(
-        [np.zeros((n, size)), INTEGRAL_CORNER_FRACTION * outer * equivalent_stiffness]
+        [np.zeros((n, size)), INTEGRAL_CORNER_FRACTION * outer_frequency * equivalent_stiffness]
     )
     cost = displacement_rows.T @ displacement_rows + integral_rows.T @ integral_rows
     cost_to_go = riccati(dynamics, input_matrix, cost, np.eye(n))
@@ -255,11 +269,11 @@ class HacLac(LocalFeedback):
         super().__init__(platform, inner_controller.law, inner_controller.linear, motion)
         if platform.n_actuators != 6:
             raise InputError("platform", f"{platform.name} must have six actuators")
-        delay_limited_frequency = TRACKING_FREQUENCY_FACTOR / reaction(
+        delay_limited_frequency = TRACKING_FREQUENCY_FACTOR / local_loop_lag(
             inner_controller.linear, inner_controller.period
         )
         default = min(
-            BANDWIDTH_FRACTION * slowest(inner_controller.linear), delay_limited_frequency
+            BANDWIDTH_FRACTION * slowest_mode(inner_controller.linear), delay_limited_frequency
         ) / (2.0 * np.pi)
         self.bandwidth = default if bandwidth is None else bandwidth
         self.outer = outer_loop(inner_controller.linear, inner_controller.law, self.bandwidth)
@@ -285,7 +299,9 @@ class HacLac(LocalFeedback):
         added_forces = -outer.gain @ np.concatenate([estimate, self._previous_state, self._sum])
         # From what is measured: a load that the filter does not know biases its estimate.
         n = len(added_forces)
-        platform_displacement = outer.inverse @ (errors[:n] + outer.springs @ errors[2 * n :])
+        platform_displacement = outer.coordinates_to_displacement @ (
+            errors[:n] + outer.spring_compliance @ errors[2 * n :]
+        )
         self._sum = self._sum + self.period * platform_displacement
         self._estimate = machine.A @ estimate + machine.B @ (law_force + added_forces)
         return np.asarray(added_forces)

@@ -43,7 +43,7 @@ SERIES_GAIN_FRACTION = 0.25
 """k_p of velocity feedback, as a fraction of the stiffness of the spring in series."""
 
 TRACKING_FREQUENCY_FACTOR = 0.25
-"""Natural frequency of an actuator's position loop times the lag of that loop (`reaction`)."""
+"""Natural frequency of the actuators' position loops times their lag (`local_loop_lag`)."""
 
 TRACKING_DAMPING = 0.7
 
@@ -53,7 +53,7 @@ def suitable_period(linear: LinearMachine) -> float:
 
     It is 1 ms, or the longest of 0.5, 0.2, 0.1, 0.05, ... ms that is short enough.
     """
-    fastest_mode = fastest(linear)
+    fastest_mode = fastest_pole(linear)
     longest_period = (
         2.0 * np.pi / (SAMPLES_PER_PERIOD * fastest_mode) if fastest_mode > 0.0 else 1e-3
     )
@@ -67,12 +67,12 @@ def suitable_period(linear: LinearMachine) -> float:
     )
 
 
-def fastest(linear: LinearMachine) -> float:
+def fastest_pole(linear: LinearMachine) -> float:
     """Return the largest pole [rad/s] under constant actuator forces."""
     return float(np.abs(linear.system("forces", "rates").poles).max())
 
 
-def slowest(linear: LinearMachine) -> float:
+def slowest_mode(linear: LinearMachine) -> float:
     """Return the lowest frequency [rad/s] at which the springs let the platform swing.
 
     With blocked actuators where springs are in series with them.
@@ -90,9 +90,9 @@ def slowest(linear: LinearMachine) -> float:
 
 def suitable_leak(linear: LinearMachine) -> float:
     """Return the default leak of force feedback [1/s]."""
-    return (SERIES_LEAK_FRACTION if linear.platform.n_deflections else LEAK_FRACTION) * slowest(
-        linear
-    )
+    return (
+        SERIES_LEAK_FRACTION if linear.platform.n_deflections else LEAK_FRACTION
+    ) * slowest_mode(linear)
 
 
 def moved_masses(linear: LinearMachine) -> FloatArray:
@@ -101,7 +101,7 @@ def moved_masses(linear: LinearMachine) -> FloatArray:
     return np.asarray(1.0 / np.diag(mobility))
 
 
-def reaction(linear: LinearMachine, period: float) -> float:
+def local_loop_lag(linear: LinearMachine, period: float) -> float:
     """Return the loop lag [s]: control period, drive delay, current lag, rate differencing."""
     drives = drive_model(linear.platform)
     differencing_lag = 0.5 * period if drives.resolution.any() else 0.0
@@ -123,14 +123,17 @@ def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> L
     platform = linear.platform
     if not platform.n_deflections:
         return force_feedback(platform, gain, period, leak=leak)
-    rate, masses = TRACKING_FREQUENCY_FACTOR / reaction(linear, period), moved_masses(linear)
+    tracking_frequency, masses = (
+        TRACKING_FREQUENCY_FACTOR / local_loop_lag(linear, period),
+        moved_masses(linear),
+    )
     return position_force_feedback(
         platform,
         gain,
         period,
         leak=leak,
-        stiffness=masses * rate**2,
-        damping=2.0 * TRACKING_DAMPING * masses * rate,
+        stiffness=masses * tracking_frequency**2,
+        damping=2.0 * TRACKING_DAMPING * masses * tracking_frequency,
     )
 
 
@@ -174,18 +177,18 @@ class ForceSensor:
     """
 
     def __init__(self, platform: MachineModel) -> None:
-        self._home_coordinates = platform.home_coordinates
+        self._rest_lengths = platform.home_coordinates
         self._stiffness, self._damping = np.zeros((2, platform.n_actuators))
         if platform.leg.has_axial_spring:
-            self._stiffness, self._damping, self._home_coordinates = platform.leg_springs
+            self._stiffness, self._damping, self._rest_lengths = platform.leg_springs
 
     def read(self, measurement: Measurement) -> FloatArray:
         """Return the forces `(n,)` [N] of a measurement."""
-        return self.along(measurement.coordinates, measurement.rates, measurement.forces)
+        return self.forces(measurement.coordinates, measurement.rates, measurement.forces)
 
-    def along(self, coordinates: FloatArray, rates: FloatArray, forces: FloatArray) -> FloatArray:
+    def forces(self, coordinates: FloatArray, rates: FloatArray, forces: FloatArray) -> FloatArray:
         """Return the forces `(..., n)` [N] of coordinates, rates and actuator forces."""
-        spring = self._stiffness * (self._home_coordinates - coordinates) - self._damping * rates
+        spring = self._stiffness * (self._rest_lengths - coordinates) - self._damping * rates
         return np.asarray(forces + spring)
 
 
@@ -251,10 +254,10 @@ class LocalFeedback(Controller):
 
     def _prepare(self, reference: Reference) -> None:
         drives, forward = self._drives, forward_forces(self.platform, reference)
-        pushing = drives.inertia * reference.accelerations
+        inertia_forces = drives.inertia * reference.accelerations
         self._forward = forward
-        self._reference_force = forward + pushing + drives.friction_force(reference.rates)
-        self._coordinates = reference.coordinates + drives.wound_up(forward)
+        self._reference_force = forward + inertia_forces + drives.friction_force(reference.rates)
+        self._coordinates = reference.coordinates + drives.wind_up(forward)
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
@@ -326,7 +329,7 @@ class IntegralForceFeedback(LocalFeedback):
         sample_time = suitable_period(linear) if period is None else period
         loop_leak = suitable_leak(linear) if leak is None else leak
         # The gain is a rate [1/s]: well above the fastest pole it no longer changes the modes.
-        highest_gain = 10.0 * fastest(linear)
+        highest_gain = 10.0 * fastest_pole(linear)
 
         def law_of(value: Any) -> LocalLaw:
             return force_law(linear, value, sample_time, loop_leak)
@@ -374,7 +377,7 @@ class DirectVelocityFeedback(LocalFeedback):
         sample_time = suitable_period(linear) if period is None else period
         loop_stiffness = series_stiffness(linear) if stiffness is None else stiffness
         # A damper of twice mass times pole is critical; ten times that bounds the search.
-        highest_gain = 20.0 * fastest(linear) * float(moved_masses(linear).max())
+        highest_gain = 20.0 * fastest_pole(linear) * float(moved_masses(linear).max())
 
         def law_of(value: Any) -> LocalLaw:
             return velocity_feedback(platform, value, sample_time, stiffness=loop_stiffness)

@@ -111,7 +111,7 @@ def linearise(
         parameters=parameters,
     )
     kept_rows = [*kept_axes, *range(6, 6 + k)]
-    by_place = np.hstack([slopes.pose @ free_motions, slopes.deflection[:, :k]])[kept_rows]
+    by_displacement = np.hstack([slopes.pose @ free_motions, slopes.deflection[:, :k]])[kept_rows]
     by_rate = np.hstack([slopes.twist @ free_motions, slopes.deflection[:, k:]])[kept_rows]
 
     jacobian = platform.jacobian(point.pose) @ free_motions
@@ -125,11 +125,11 @@ def linearise(
         point=point,
         mass=mass,
         damping=-mass @ by_rate,
-        stiffness=-mass @ by_place,
+        stiffness=-mass @ by_displacement,
         force_input=force_input,
         wrench_input=wrench_input,
         base_input=-mass @ slopes.gravity[kept_rows],
-        free=np.hstack([free_motions, np.zeros((6, k))]),
+        displacement_map=np.hstack([free_motions, np.zeros((6, k))]),
         parameter_input=mass @ slopes.parameters[kept_rows],
         turning=_turning(point.twist[3:], size + k) if point.twist.any() else None,
     )

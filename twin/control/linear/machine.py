@@ -191,7 +191,7 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     transition, input_matrix = zero_order_hold(sample_time)
     if not delay_periods:
         return StateSpace(transition, input_matrix, system.C, system.D, sample_time)
-    # In a period the older command acts for step - rest, then the next one for rest.
+    # In a period the older command acts until the remainder, in which the next one acts.
     input_now = zero_order_hold(remainder)[1]
     transition_after = zero_order_hold(remainder)[0]
     input_before = transition_after @ zero_order_hold(sample_time - remainder)[1]
@@ -246,12 +246,12 @@ def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Ope
     )
     if not k:
         return OperatingPoint(rest_pose, ZERO_VECTOR, forces, platform_wrench, deflection)
-    softness = internal_mass(machine) / spring_constants(machine)[0]
+    deflection_per_acceleration = internal_mass(machine) / spring_constants(machine)[0]
     for _ in range(MAX_ITERATIONS):
         accelerations = machine.forward_dynamics(
             rest_pose, ZERO_VECTOR, forces, platform_wrench, deflection=deflection
         )
-        deflection_change = softness * accelerations[6:]
+        deflection_change = deflection_per_acceleration * accelerations[6:]
         deflection[:k] += deflection_change
         forces = machine.inverse_dynamics(
             rest_pose, ZERO_VECTOR, ZERO_VECTOR, platform_wrench, deflection=deflection
@@ -338,7 +338,7 @@ class LinearMachine:
     """`(m, 6)` E_w"""
     base_input: FloatArray
     """`(m, 3)` E_b"""
-    free: FloatArray
+    displacement_map: FloatArray
     """`(6, m)` displacement of the platform per coordinate"""
     parameter_input: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     """`(m, p)` E_p: generalised forces per change of a parameter, SI"""
@@ -372,14 +372,19 @@ class LinearMachine:
         sources = [self._source(name) for name in _names(inputs)]
         names = _names(outputs)
         force_matrix = np.hstack([source_force for source_force, _, _ in sources])
-        shake = np.hstack([shake for _, shake, _ in sources])
-        feedthrough = np.hstack([force for _, _, force in sources])
+        base_accelerations = np.hstack([base_accelerations for _, base_accelerations, _ in sources])
+        actuator_forces = np.hstack(
+            [source_actuator_forces for _, _, source_actuator_forces in sources]
+        )
         m = self.size
         dynamics = self.state_matrix
         input_matrix = np.vstack(
             [np.zeros_like(force_matrix), np.linalg.solve(self.mass, force_matrix)]
         )
-        output_rows = [self._read(name, input_matrix[m:], shake, feedthrough) for name in names]
+        output_rows = [
+            self._read(name, input_matrix[m:], base_accelerations, actuator_forces)
+            for name in names
+        ]
         return StateSpace(
             dynamics,
             input_matrix,
@@ -407,7 +412,7 @@ class LinearMachine:
             wrench_input=basis.T @ self.wrench_input,
             base_input=basis.T @ self.base_input,
             parameter_input=basis.T @ self.parameter_input,
-            free=self.free @ basis,
+            displacement_map=self.displacement_map @ basis,
         )
 
     def locked(self) -> LinearMachine:
@@ -460,7 +465,11 @@ class LinearMachine:
         return self.force_input @ gain, np.zeros((6, n)), gain
 
     def _read(
-        self, name: str, input_matrix: FloatArray, shake: FloatArray, feedthrough: FloatArray
+        self,
+        name: str,
+        input_matrix: FloatArray,
+        base_accelerations: FloatArray,
+        actuator_forces: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
         """Return rows `(o, 2m)` and feedthrough parts `(o, i)` of an output."""
         one_of(name, "output", OUTPUT_NAMES)
@@ -468,14 +477,16 @@ class LinearMachine:
         feedthrough_rows = np.zeros((6, input_matrix.shape[1]))
         zero_block = np.zeros((6, m))
         if name == "displacement":
-            return np.hstack([self.free, zero_block]), feedthrough_rows
+            return np.hstack([self.displacement_map, zero_block]), feedthrough_rows
         if name == "twist":
-            return np.hstack([zero_block, self.free]), feedthrough_rows
+            return np.hstack([zero_block, self.displacement_map]), feedthrough_rows
         if name.endswith("acceleration"):
-            feedthrough_rows = self.free @ input_matrix + (
-                shake if name.startswith("absolute") else 0.0
+            feedthrough_rows = self.displacement_map @ input_matrix + (
+                base_accelerations if name.startswith("absolute") else 0.0
             )
-            return np.hstack([self.free @ slope for slope in self._slopes]), feedthrough_rows
+            return np.hstack(
+                [self.displacement_map @ slope for slope in self._slopes]
+            ), feedthrough_rows
         if name == "deflection":
             return np.eye(2 * m)[m - k : m], np.zeros((k, input_matrix.shape[1]))
         actuator_map = self.force_input.T
@@ -486,7 +497,7 @@ class LinearMachine:
             if self.platform.leg.has_axial_spring:
                 k_axial, c_axial = spring_constants(self.platform)
                 state_rows = -(k_axial[:, None] * coordinates + c_axial[:, None] * rates)
-            return state_rows, feedthrough
+            return state_rows, actuator_forces
         actuator_rows = coordinates if name == "coordinates" else rates
         return actuator_rows, np.zeros((len(actuator_map), input_matrix.shape[1]))
 
@@ -586,13 +597,13 @@ def with_delay(system: StateSpace, delay: Any, order: int = 3) -> StateSpace:
     whole_number(order, "order", 1, 6)
     numerator, denominator = _pade(positive(delay, "delay"), order)
     inputs = system.B.shape[1]
-    top = np.eye(order, k=1)
-    top[-1] = -denominator[:-1] / denominator[-1]
+    companion = np.eye(order, k=1)
+    companion[-1] = -denominator[:-1] / denominator[-1]
     feedthrough = numerator[-1] / denominator[-1]
     output_row = (numerator[:-1] - feedthrough * denominator[:-1]) / denominator[-1]
     identity = np.eye(inputs)
     delay_system = StateSpace(
-        np.asarray(np.kron(identity, top)),
+        np.asarray(np.kron(identity, companion)),
         np.asarray(np.kron(identity, np.eye(order)[:, -1:])),
         np.kron(identity, output_row[None]),
         feedthrough * identity,

@@ -46,15 +46,15 @@ class AppliedForce:
         self._spans = [
             duration for duration in (remainder, period - remainder) if duration > 1e-9 * period
         ]
-        self._first = whole_periods + (1 if len(self._spans) == 2 else 0)
+        self._periods_back = whole_periods + (1 if len(self._spans) == 2 else 0)
         self._period, self._lag = period, drives.lag
-        self._past_commands: list[FloatArray] = []
+        self._past_commands: list[FloatArray] = []  # oldest first
         self._effort: FloatArray = np.zeros(len(drives.inertia))
 
     def start(self, force: FloatArray) -> None:
         """Start with drives in steady state at `force` `(n,)` [N, N m]."""
         self._effort = np.array(force)
-        self._past_commands = [self._effort] * (self._first + 1)
+        self._past_commands = [self._effort] * (self._periods_back + 1)
 
     def over_period(self, command: FloatArray) -> FloatArray:
         """Return the mean force over the period that begins with a `command` `(n,)`."""
@@ -156,7 +156,7 @@ class ObserverCascade(Cascade):
         Raises:
             InputError: an argument that cannot be used, springs in the legs or beside their
                 actuators, or a design of another period or number of actuators.
-            StateError: the design has no steady gains (`gain.CovarianceError`).
+            StateError: the design has no steady gains (`CovarianceError`).
         """
         controller_model = as_model(platform if model is None else model)
         if controller_model.n_deflections:
@@ -196,7 +196,7 @@ class ObserverCascade(Cascade):
             raise InputError("design", f"must be of {n} actuators and a period of {self.period} s")
         self.observer = KalmanObserver(observer_design)
         self._applied_force = AppliedForce(drives, self.period)
-        self._largest = drives.largest
+        self._force_limits = drives.peak_effort
         self._force_integral = np.zeros(n)
         self._known_force = np.zeros(n)
         self._fresh = True
@@ -230,10 +230,10 @@ class ObserverCascade(Cascade):
         unlimited = self.velocity_gain * error + self._force_integral
         if self.compensation:
             unlimited = unlimited + self.observer.disturbance
-        force = np.minimum(np.maximum(unlimited, -self._largest), self._largest)
-        integrates = (unlimited - force) * error <= 0.0
-        gain = self.period * self.velocity_gain / self.velocity_time
-        self._force_integral = self._force_integral + gain * error * integrates
+        force = np.minimum(np.maximum(unlimited, -self._force_limits), self._force_limits)
+        is_integrating = (unlimited - force) * error <= 0.0
+        integral_gain = self.period * self.velocity_gain / self.velocity_time
+        self._force_integral = self._force_integral + integral_gain * error * is_integrating
         self._known_force = self._applied_force.over_period(force)
         return Command(force, "force")
 

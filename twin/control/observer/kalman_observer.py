@@ -496,7 +496,7 @@ class KalmanObserver:
 
         Raises:
             InputError: the covariance has another shape, or is not symmetric and non-negative.
-            StateError: the gains do not settle (`gain.CovarianceError`).
+            StateError: the gains do not settle (`CovarianceError`).
         """
         self.design = design
         n = len(design.measurement)
@@ -518,7 +518,7 @@ class KalmanObserver:
         model = design.model
         self._model = LegModels(model.transition, model.input, model.output, model.feedthrough)
         self._rows = list(self.gain)
-        self._unheard = np.zeros((n, 3))
+        self._zero_gain = np.zeros((n, 3))
         self._last = len(self._rows) - 1
         self._count = 0
 
@@ -558,7 +558,7 @@ class KalmanObserver:
         The innovation keeps its last value: nothing was compared.
         """
         innovation = self.innovation.copy()
-        observe(self._model, self._unheard, force, innovation, self.state, self.innovation)
+        observe(self._model, self._zero_gain, force, innovation, self.state, self.innovation)
         self.innovation[:] = innovation
         return self.state
 

@@ -18,7 +18,7 @@ from twin.identification.linear.model import (
     joined,
     linear_model,
     linear_part,
-    pseudo_inertia,
+    second_moments,
 )
 from twin.identification.linear.samples import ForceSamples
 from twin.identification.parameters import (
@@ -242,7 +242,7 @@ def linear_estimate(
         residual = model.measured - model.predicted(values)
         if given_noise is not None or any(sample_set.rate is None for sample_set in sample_sets):
             break
-        deviations = _noise(model, n) * _memory(residual, model.legs, n)
+        deviations = _noise(model, n) * _autocorrelation_factor(residual, model.legs, n)
     nominal_residual = model.measured - model.predicted(nominal)
     return LinearEstimate(
         model.parameters,
@@ -359,7 +359,7 @@ class _Problem:
         values = values_by_path(self._model.parameters, self._values(z))
         bodies = self._model.bodies
         moments = [
-            np.linalg.eigvalsh(pseudo_inertia(body.values(values))) / _size(body) for body in bodies
+            np.linalg.eigvalsh(second_moments(body.values(values))) / _size(body) for body in bodies
         ]
         return np.concatenate([np.empty(0), *moments])
 
@@ -372,11 +372,11 @@ class _Problem:
         values = values_by_path(self._model.parameters, self._values(z))
         moment_slopes = np.zeros((3 * len(self._model.bodies), len(self._free)))
         for number, body in enumerate(self._model.bodies):
-            _, axes = np.linalg.eigh(pseudo_inertia(body.values(values)))
+            _, axes = np.linalg.eigh(second_moments(body.values(values)))
             for column, parameter in enumerate(self._model.parameters):
                 if parameter.path in body.paths:
                     unit_change = np.eye(10)[body.paths.index(parameter.path)]
-                    rows = np.einsum("ik,ij,jk->k", axes, pseudo_inertia(unit_change), axes)
+                    rows = np.einsum("ik,ij,jk->k", axes, second_moments(unit_change), axes)
                     moment_slopes[3 * number : 3 * number + 3, column] = rows / _size(body)
         violated = self._moments(z) < least
         all_slopes: FloatArray = (
@@ -395,7 +395,7 @@ class _Problem:
 
 
 def _size(body: Body) -> float:
-    return float(np.trace(pseudo_inertia(body.nominal)))
+    return float(np.trace(second_moments(body.nominal)))
 
 
 def _noise(model: LinearModel, n: int) -> FloatArray:
@@ -417,7 +417,7 @@ def _by_leg(rows: FloatArray, legs: Any, n: int) -> FloatArray:
     return np.asarray(np.sqrt(np.bincount(legs, rows**2, minlength=n) / counts))
 
 
-def _memory(rows: FloatArray, legs: Any, n: int) -> FloatArray:
+def _autocorrelation_factor(rows: FloatArray, legs: Any, n: int) -> FloatArray:
     """Return the factor `(n,)` by which autocorrelation raises standard errors: 1 if white."""
     factors = np.ones(n)
     for leg in range(n):

@@ -105,7 +105,7 @@ class Body(NamedTuple):
         return np.array([given.get(path, value) for path, value in pairs])
 
 
-def coordinates(numbers: FloatArray) -> FloatArray:
+def body_coordinates(numbers: FloatArray) -> FloatArray:
     """Return mass, mass times centre and tensor about the origin `(10,)` of a body's numbers.
 
     Forces are linear in these. Units: kg, kg m, kg m2.
@@ -116,7 +116,7 @@ def coordinates(numbers: FloatArray) -> FloatArray:
 
 
 def coordinate_slopes(numbers: FloatArray) -> FloatArray:
-    """Return the derivatives `(10, 10)` of `coordinates` by the numbers of a body."""
+    """Return the derivatives `(10, 10)` of `body_coordinates` by the numbers of a body."""
     mass, center = float(numbers[0]), numbers[1:4]
     slopes = np.eye(10)
     slopes[1:4, 0] = center
@@ -133,7 +133,7 @@ def coordinate_slopes(numbers: FloatArray) -> FloatArray:
     return slopes
 
 
-def pseudo_inertia(numbers: FloatArray) -> FloatArray:
+def second_moments(numbers: FloatArray) -> FloatArray:
     """Return the second moments `(3, 3)` [kg m2] about the centre of mass, of a body's numbers.
 
     A body is physical if its mass is above zero and this matrix positive definite; the same as a
@@ -276,7 +276,7 @@ def regressor(
     for number, body in enumerate(bodies):
         body_slopes = slopes[..., 10 * number : 10 * number + 10]
         column_blocks.append(body_slopes @ np.linalg.inv(coordinate_slopes(body.nominal)))
-        unknowns.append(coordinates(body.nominal))
+        unknowns.append(body_coordinates(body.nominal))
     columns = dict(zip(of_legs, np.moveaxis(slopes[..., 10 * len(bodies) :], -1, 0), strict=True))
     is_moving = np.ones(forces.shape, dtype=bool)
     if samples.where == "motors":
@@ -300,13 +300,17 @@ def _forces_and_slopes(
     platform: MachineModel, paths: Sequence[str], samples: ForceSamples, field: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return forces `(k, n)` on the legs and their derivatives `(k, n, p)` under another field."""
-    from twin.kernels.derivatives import Slopes, States, inverse_dynamics_by_parameters
+    from twin.kernels.derivatives import (
+        DifferentiatedConstants,
+        States,
+        inverse_dynamics_by_parameters,
+    )
     from twin.kernels.dynamics.forward import inverse_dynamics_batch
 
     _, arrays = platform.checked_states(
         samples.pose,
         samples.twist,
-        samples.inside(platform),
+        samples.series_deflection(platform),
         acceleration=samples.acceleration,
         wrench=np.zeros(6),
     )
@@ -319,7 +323,7 @@ def _forces_and_slopes(
     slopes = np.empty((count, n, len(paths)))
     if paths:
         body_slopes, leg_slopes = _constants(platform.parameters, tuple(paths))
-        constants = Slopes(body_slopes.copy(), leg_slopes)
+        constants = DifferentiatedConstants(body_slopes.copy(), leg_slopes)
         constants.body[0, BODY_GRAVITY : BODY_GRAVITY + 3] += field
         states = States(*arrays)
         failed = inverse_dynamics_by_parameters(legs, constants, slope_width(), states, slopes)
@@ -346,7 +350,7 @@ def _wider(
 
 
 def _has_room(body: Body) -> bool:
-    moments = np.linalg.eigvalsh(pseudo_inertia(body.nominal))
+    moments = np.linalg.eigvalsh(second_moments(body.nominal))
     return bool(moments[0] > PLATE_FRACTION * moments.sum())
 
 
@@ -364,18 +368,21 @@ def _constants(parameters: Any, paths: tuple[str, ...]) -> tuple[FloatArray, Flo
 def _of_motors(
     platform: MachineModel, paths: Sequence[str], samples: ForceSamples
 ) -> tuple[FloatArray, dict[str, FloatArray], Any]:
-    """Return forces of motors in addition to those on the legs, by drive numbers, and moving."""
+    """Return the motors' forces beyond those on the legs, their slopes by path, and what moves.
+
+    `paths` are numbers of the drives; the last result `(k, n)` says which drives move.
+    """
     if samples.motors is not None:
         rates, accelerations = np.split(samples.motors, 2, axis=1)
     else:
-        slopes = platform.jacobian(samples.pose)
-        rates = np.einsum("kij,kj->ki", slopes, samples.twist)
+        jacobian = platform.jacobian(samples.pose)
+        rates = np.einsum("kij,kj->ki", jacobian, samples.twist)
         jacobian_rate = platform.jacobian_derivative(samples.pose, samples.twist)
-        accelerations = np.einsum("kij,kj->ki", slopes, samples.acceleration)
+        accelerations = np.einsum("kij,kj->ki", jacobian, samples.acceleration)
         accelerations += np.einsum("kij,kj->ki", jacobian_rate, samples.twist)
     nominal = _reflected(platform.parameters)
     # Columns: inertia, friction, viscous friction, Stribeck speed.
-    speeds = np.maximum(nominal[:, 3], 1e-12)
+    stribeck_speeds = np.maximum(nominal[:, 3], 1e-12)
     effects = np.stack([accelerations, np.sign(rates), rates], axis=-1)
     columns = {}
     for path in paths:
@@ -386,7 +393,7 @@ def _of_motors(
         changed_drives = _reflected(with_values(platform.parameters, {path: value + step}))
         columns[path] = (effects * (changed_drives - nominal)[:, :3] / step).sum(axis=-1)
     has_friction = nominal[:, 1] > 0.0
-    is_moving = (np.abs(rates) > STICKING_SPEED_RATIO * speeds) | ~has_friction
+    is_moving = (np.abs(rates) > STICKING_SPEED_RATIO * stribeck_speeds) | ~has_friction
     return (effects * nominal[:, :3]).sum(axis=-1), columns, is_moving
 
 
@@ -445,9 +452,11 @@ class LinearModel:
         """Return the features `(n, c)` of all legs, of values `(p,)`."""
         pairs = zip(self.parameters, values, strict=True)
         given_values = {parameter.path: value for parameter, value in pairs}
-        body_coordinates = [coordinates(body.values(given_values)) for body in self.bodies]
+        coordinates_of_bodies = [
+            body_coordinates(body.values(given_values)) for body in self.bodies
+        ]
         single_values = [given_values.get(path, default) for path, default in self._known.items()]
-        block = np.concatenate([*body_coordinates, single_values])
+        block = np.concatenate([*coordinates_of_bodies, single_values])
         weights, bias = self.weights(values)
         shared = np.outer(weights, [*block, 1.0]).ravel()
         return np.hstack([np.outer(self.scales(values), shared), np.tile(bias, (len(bias), 1))])

@@ -81,7 +81,7 @@ class ForceSamples:
         selected = {name: getattr(self, name) for name in arrays}
         return replace(self, **{k: v[rows] for k, v in selected.items() if v is not None})
 
-    def inside(self, platform: MachineModel) -> FloatArray:
+    def series_deflection(self, platform: MachineModel) -> FloatArray:
         """Return the deflections `(k, 2m)` of the springs in series with the actuators."""
         if not platform.n_deflections:
             return np.zeros((len(self.pose), 0))
@@ -117,55 +117,46 @@ def samples_of_log(
     """
     machine, frequency = as_model(platform), positive(cutoff, "cutoff")
     names = as_instance(log, "log", Log).names
-    motion = next((name for name in MOTION_SIGNALS if name in names), None)
-    force = next((name for name in FORCE_SIGNALS if name in names), None)
-    if motion is None or force is None:
+    motion_signal = next((name for name in MOTION_SIGNALS if name in names), None)
+    force_signal = next((name for name in FORCE_SIGNALS if name in names), None)
+    if motion_signal is None or force_signal is None:
         kinds = (", ".join(MOTION_SIGNALS), ", ".join(FORCE_SIGNALS))
         raise InputError("log", f"needs one of {kinds[0]} and one of {kinds[1]}")
-    channels = [log[motion], log[force]]
+    channels = [log[motion_signal], log[force_signal]]
     for channel in channels:
         check_increasing(channel)
     start = max(channel.time[0] for channel in channels)
     end = min(channel.time[-1] for channel in channels)
     step = float(max(np.median(np.diff(channel.time)) for channel in channels))
     step = max(step, 1.0 / MAX_SAMPLE_RATE)
-    fine = np.arange(start, end, step)
-    if len(fine) * step * frequency < 4.0 * EDGE_PERIODS:
+    grid = np.arange(start, end, step)
+    if len(grid) * step * frequency < 4.0 * EDGE_PERIODS:
         raise InputError("log", f"is too short: {end - start:.3g} s in which both signals are")
     # From 80 % of the Nyquist frequency on `low_passed` does not filter.
-    limit = min(frequency, 0.4 / step)
-    values, motors = _resampled(channels[0], fine, step), None
-    time = fine[(fine > start + EDGE_PERIODS / limit) & (fine < end - EDGE_PERIODS / limit)]
-    if motion == "measured" and FORCE_SIGNALS[force] == "legs":
-        values = values - _ahead(machine, _resampled(channels[1], fine, step), step)
-    elif motion != "pose" and FORCE_SIGNALS[force] == "motors":
-        state = _motion_at(
-            machine,
-            _poses(machine, values, motion),
-            fine,
-            MOTION_CUTOFF_RATIO * limit,
-            fine,
-        )
-        deflection = ForceSamples(*state, np.zeros_like(values)).inside(machine)
+    force_cutoff = min(frequency, 0.4 / step)
+    motion_cutoff, edge = MOTION_CUTOFF_RATIO * force_cutoff, EDGE_PERIODS / force_cutoff
+    values, motors = _resampled(channels[0], grid, step), None
+    time = grid[(grid > start + edge) & (grid < end - edge)]
+    if motion_signal == "measured" and FORCE_SIGNALS[force_signal] == "legs":
+        values = values - _motor_lead(machine, _resampled(channels[1], grid, step), step)
+    elif motion_signal != "pose" and FORCE_SIGNALS[force_signal] == "motors":
+        poses = _poses(machine, values, motion_signal)
+        state = _motion_at(machine, poses, grid, motion_cutoff, grid)
+        deflection = ForceSamples(*state, np.zeros_like(values)).series_deflection(machine)
         loads = machine.inverse_dynamics(*state, deflection=deflection)
-        spline = make_interp_spline(
-            fine, low_passed(values, step, MOTION_CUTOFF_RATIO * limit), k=5
-        )
+        spline = make_interp_spline(grid, low_passed(values, step, motion_cutoff), k=5)
         motors = np.hstack([spline(time, order) for order in (1, 2)])
-        values = values - _ahead(machine, loads, step)
-    state = _motion_at(
-        machine,
-        _poses(machine, values, motion),
-        fine,
-        MOTION_CUTOFF_RATIO * limit,
-        time,
-    )
+        values = values - _motor_lead(machine, loads, step)
+    poses = _poses(machine, values, motion_signal)
+    state = _motion_at(machine, poses, grid, motion_cutoff, time)
     forces = _resampled(channels[1], time, step)
-    if force == "currents":
+    if force_signal == "currents":
         if force_per_current is None:
             raise InputError("force_per_current", "is needed for a log of currents")
         forces = forces * positive(force_per_current, "force_per_current")
-    return ForceSamples(*state, forces, FORCE_SIGNALS[force], 1.0 / step, limit, motors=motors)
+    return ForceSamples(
+        *state, forces, FORCE_SIGNALS[force_signal], 1.0 / step, force_cutoff, motors=motors
+    )
 
 
 def _motion_at(
@@ -187,7 +178,7 @@ def _resampled(channel: Channel, times: FloatArray, step: float) -> FloatArray:
     return replace(channel, values=low_passed(channel.values, period, 0.2 / step)).at(times)
 
 
-def _ahead(machine: MachineModel, forces: FloatArray, step: float) -> FloatArray:
+def _motor_lead(machine: MachineModel, forces: FloatArray, step: float) -> FloatArray:
     """Return the lead of motors over their legs under forces: deflection and half the backlash.
 
     With a damper in parallel, force = k d + c d', the deflection lags the force by c / k.

@@ -92,7 +92,7 @@ ends those with one step of rollouts.
 
 SETTLED_STEP = 0.2
 """Largest move of an estimate by finer rollouts, in its standard errors, that ends `refine`: a
-tenth of half an interval.
+tenth of half a 95 % interval.
 """
 
 CHORD_STEP = 2.0
@@ -342,16 +342,16 @@ class Search:
         reversals = [problem.sign_reversals(machine) for problem in self.problems]
         best, cost = x, self.cost(x)
         for k in indices:
-            rows = np.tile(x, (SCAN_POINTS, 1))
+            trials = np.tile(x, (SCAN_POINTS, 1))
             limits = np.clip([x[k] - radius, x[k] + radius], *self.bounds[:, k])
-            rows[:, k] = np.linspace(float(limits[0]), float(limits[1]), SCAN_POINTS)
-            costs = rows[:, k] ** 2
+            trials[:, k] = np.linspace(float(limits[0]), float(limits[1]), SCAN_POINTS)
+            segment_costs = trials[:, k] ** 2
             for problem, scale, counts in zip(self.problems, self.scales, reversals, strict=True):
                 part, windows = _most_reversals(problem, counts, self.parameters[k].leg)
-                errors = part.errors(self.values(rows)) / scale[windows]
-                costs += (errors**2).sum(axis=(1, 2))
+                errors = part.errors(self.values(trials)) / scale[windows]
+                segment_costs += (errors**2).sum(axis=(1, 2))
             candidate = best.copy()
-            candidate[k] = rows[np.argmin(np.nan_to_num(costs, nan=np.inf)), k]
+            candidate[k] = trials[np.argmin(np.nan_to_num(segment_costs, nan=np.inf)), k]
             new_cost = self.cost(candidate)
             if new_cost < cost:
                 best, cost = candidate, new_cost
@@ -372,10 +372,10 @@ def _most_reversals(
         The problem of these segments, and the indices of its windows.
     """
     counted = problem.windows.counted
-    of_leg = reversals.sum(axis=1) if leg is None else reversals[:, leg]
-    counts = of_leg.reshape(-1, counted).sum(axis=1)
-    number = ceil(SCAN_SEGMENT_FRACTION * len(counts))
-    segments = np.argsort(-counts, kind="stable")[:number]
+    window_counts = reversals.sum(axis=1) if leg is None else reversals[:, leg]
+    segment_counts = window_counts.reshape(-1, counted).sum(axis=1)
+    n_segments = ceil(SCAN_SEGMENT_FRACTION * len(segment_counts))
+    segments = np.argsort(-segment_counts, kind="stable")[:n_segments]
     windows = counted * segments[:, None] + np.arange(counted)
     return problem.part(segments), windows.ravel()
 
@@ -410,6 +410,7 @@ def refine(search: Search, x: FloatArray) -> Solution:
                 if trial_cost <= (1.0 + MAX_COST_INCREASE) * cost:
                     x, errors, cost = trial, trial_errors, trial_cost
                     break
+            # Without an accepted fraction of the step, `x` has not become the last trial.
             if last_step < CONVERGED_STEP or x is not trial:
                 break
         standard_errors = np.sqrt(np.diag(np.linalg.inv(information)))
@@ -539,7 +540,7 @@ def _gauss_newton_step(
         information += rows.T @ slopes.reshape(-1, len(x))
         gradient += errors.ravel() @ rows
     free = search.bodies.free(x)
-    turn = search.bodies.slopes(free)
+    scaled_by_free = search.bodies.slopes(free)
     step_bounds = np.clip(
         search.bodies.free_bounds(search.bounds) - free, -TRUST_RADIUS, TRUST_RADIUS
     )
@@ -547,7 +548,7 @@ def _gauss_newton_step(
     # `lsq_linear` needs bounds that differ; the result is clipped to the exact ones.
     margins = np.array([[-1e-9], [1e-9]])
     target = -np.linalg.solve(factor.T, gradient)
-    step = lsq_linear(factor @ turn, target, bounds=tuple(step_bounds + margins)).x
+    step = lsq_linear(factor @ scaled_by_free, target, bounds=tuple(step_bounds + margins)).x
     return search.bodies.scaled(free + np.clip(step, *step_bounds)) - x, information
 
 

@@ -113,7 +113,7 @@ class PredictionProblem:
         self._times = recording.time[0] + self._step * np.arange(steps + 1)
         drives = drive_constants(machine, self._step)
         self._starts, self._inverse = smoothed_motion(recording, machine, drives)
-        self._memory = WINDOW_TIME_CONSTANTS / self.windows.samples
+        self._decay_rate = WINDOW_TIME_CONSTANTS / self.windows.samples
         counts = np.array([encoder_resolution(leg) for leg in machine.parameters.legs])
         self.noise = np.maximum(counts / np.sqrt(12.0), DEFAULT_ENCODER_NOISE)
 
@@ -127,14 +127,16 @@ class PredictionProblem:
         """Mean square of the mean of a window, over that of samples divided by their number.
 
         It is that of white noise of the encoders, which the corrections of the predictions turn
-        round: with the share r that a sample leaves, the errors are (1 - q)^2 / (1 - r q)^2 of the
-        noise, where q delays by a sample.
+        round: with the fraction r that a sample leaves, the errors are (1 - q)^2 / (1 - r q)^2 of
+        the noise, where q delays by a sample.
         """
         from scipy.signal import lfilter
 
-        samples, share = self.windows.samples, float(np.exp(-self._memory))
+        samples, remaining_fraction = self.windows.samples, float(np.exp(-self._decay_rate))
         impulse = np.eye(1, 20 * samples)[0]
-        errors = lfilter([1.0, -2.0, 1.0], [1.0, -2.0 * share, share**2], impulse)
+        errors = lfilter(
+            [1.0, -2.0, 1.0], [1.0, -2.0 * remaining_fraction, remaining_fraction**2], impulse
+        )
         sums = np.convolve(errors, np.ones(samples))
         return float(sums @ sums / (errors @ errors) / samples)
 
@@ -166,10 +168,13 @@ class PredictionProblem:
         selection.windows = self.windows._replace(first=self.windows.first[indices])
         return selection
 
-    def short(self, gain_scale: float, share: int) -> Self:
-        """Return the problem with every `share`-th window, corrected `gain_scale` times faster."""
+    def short(self, gain_scale: float, step: int) -> Self:
+        """Return the problem with every `step`-th window, corrected `gain_scale` times faster."""
         shortened = copy(self)
-        shortened.windows, shortened._memory = self.windows.short(share), gain_scale * self._memory
+        shortened.windows, shortened._decay_rate = (
+            self.windows.short(step),
+            gain_scale * self._decay_rate,
+        )
         return shortened
 
     def finer(self, factor: int) -> Self:
@@ -307,7 +312,7 @@ class PredictionProblem:
         )
         fields += self.field
         stacked.bodies[:, BODY_GRAVITY : BODY_GRAVITY + 3] = fields
-        remaining_fraction = float(np.exp(-self._memory))
+        remaining_fraction = float(np.exp(-self._decay_rate))
         readers = Readers(self.machine, self.parameters, values)
         scale, bias, delay = readers.errors("coordinates", self.machine.n_actuators)
         terms = None
@@ -331,7 +336,7 @@ class PredictionProblem:
             terms,
         )
         rows = windows.first[segments]
-        starts = Starts(*(set_values[rows] for set_values in self._starts))
+        starts = Starts(*(array[rows] for array in self._starts))
         commands = self._commands(machines, stacked, delay)
         encoder_errors, motion = stacked.run(sets, starts, commands, rows, observed)
         return (

@@ -82,11 +82,15 @@ def delayed_commands(
     drives = [leg.drive for leg in machine.parameters.legs]
     delays = [0.0 if drive is None else drive.delay for drive in drives]
     zeros = [0.0] * len(drives)
-    force = recording.mode == "force"
-    lags = [0.0 if drive is None else drive.current_lag for drive in drives] if force else zeros
+    is_force_mode = recording.mode == "force"
+    lags = (
+        [0.0 if drive is None else drive.current_lag for drive in drives]
+        if is_force_mode
+        else zeros
+    )
     limit, digit = (
         constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
-        if force
+        if is_force_mode
         else constants[:, [column.FASTEST, column.SPEED_DIGIT]].T
     )
     converted = _converted(recording.commands, limit, digit)
@@ -151,12 +155,12 @@ def _delayed_means(
     return np.asarray(np.diff(integral, axis=0) / np.diff(times)[:, None])
 
 
-def _lagging(command: FloatArray, left: FloatArray) -> FloatArray:
-    """Return commands `(C, n)` after a lag; a fraction `left` (C - 1,) remains each time."""
+def _lagging(command: FloatArray, remaining_fractions: FloatArray) -> FloatArray:
+    """Return commands `(C, n)` after a lag, of which fractions `(C - 1,)` remain at the next."""
     from scipy.signal import lfilter
 
-    if np.ptp(left) < SPACING_TOLERANCE:
-        remaining_fraction = float(left.mean())
+    if np.ptp(remaining_fractions) < SPACING_TOLERANCE:
+        remaining_fraction = float(remaining_fractions.mean())
         initial_state = remaining_fraction * command[:1]
         lagged, _ = lfilter(
             [1.0 - remaining_fraction],
@@ -168,7 +172,7 @@ def _lagging(command: FloatArray, left: FloatArray) -> FloatArray:
         return np.vstack([command[:1], lagged])
     result = np.empty_like(command)
     result[0] = command[0]
-    for k, remaining_fraction in enumerate(left.tolist()):
+    for k, remaining_fraction in enumerate(remaining_fractions.tolist()):
         result[k + 1] = remaining_fraction * result[k] + (1.0 - remaining_fraction) * command[k]
     return result
 
@@ -208,7 +212,7 @@ class Observed(NamedTuple):
 
     position: FloatArray
     """measured coordinates of the motors `(T, n)` [m, rad]"""
-    inverse: FloatArray
+    inverse_jacobian: FloatArray
     """`(T, 6, n)` inverse of the Jacobian: how the platform moves with its motors"""
     gains: tuple[float, float]
     """gains of coordinates, and of speeds [1/s], per error"""
@@ -220,7 +224,7 @@ class Observed(NamedTuple):
     """`(sets, 1)` scale of the coordinates"""
     bias: FloatArray
     """`(sets, n)` bias of the coordinates [m, rad]"""
-    moving: bool
+    with_motion: bool
     """whether the motion of the platform is returned as well"""
     terms: TermEffects | None = None
     """effects of the parameter sets' free terms; None without any"""
@@ -276,7 +280,7 @@ class ParameterSets:
             block_starts = Starts(*(array[block] for array in starts))
             calls.append((sets[block], block_starts, commands, rows[block], observed))
         errors, motion = map(np.concatenate, zip(*on_threads(self._run_part, calls), strict=True))
-        return errors, Motion(*np.split(motion, [7, 13], axis=2)) if observed.moving else None
+        return errors, Motion(*np.split(motion, [7, 13], axis=2)) if observed.with_motion else None
 
     def _run_part(
         self, sets: Any, starts: Starts, commands: Commands, rows: Any, observed: Observed
@@ -304,7 +308,7 @@ class ParameterSets:
         advance: Any = SameTypes(advance_groups if lane_shape else advance_rows)
         bundle = Bundle(constants, arrays, machines, inputs, *bundle_settings)
         errors = np.empty((count, observed.samples, n))
-        motion = np.zeros((count, observed.samples if observed.moving else 0, 19))
+        motion = np.zeros((count, observed.samples if observed.with_motion else 0, 19))
         scale, bias = observed.scale[sets], observed.bias[sets]
         period = self.timestep * observed.ratio
         kinds, ratio, terms = commands.kinds[sets], observed.ratio, observed.terms
@@ -318,11 +322,11 @@ class ParameterSets:
                 terms.change_drives(arrays.constants, original, sets, sample_index)
             measured = (observed.position[sample_index] - bias) / scale
             error = np.subtract(position, measured, out=errors[:, sample])
-            if observed.moving and sample:
+            if observed.with_motion and sample:
                 twist_change = machines.twist - motion[:, sample - 1, 7:13]
                 motion[:, sample - 1, 13:] = twist_change / period
             _correct(machines, states, error, observed, sample_index)
-            if observed.moving:
+            if observed.with_motion:
                 motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
             for substep in range(ratio if sample + 1 < observed.samples else 0):
                 at = kinds, ratio * sample_index + substep
@@ -334,7 +338,7 @@ class ParameterSets:
                     efforts = inputs.command if self.mode == "force" else inputs.feedforward
                     efforts -= bristle_force[sets, sample_index]
                 advance(bundle)
-        if observed.moving:
+        if observed.with_motion:
             motion[:, -1, 13:] = motion[:, -2, 13:]
         errors[machines.failed] = motion[machines.failed] = np.nan
         return errors, motion
@@ -355,7 +359,7 @@ def _correct(
     machines.coordinates[:] -= position_correction
     machines.rates[:] -= speed_correction
     corrections = np.stack([position_correction, speed_correction], axis=2)
-    platform_correction = observed.inverse[at] @ corrections
+    platform_correction = observed.inverse_jacobian[at] @ corrections
     machines.pose[:] = displaced(machines.pose, -platform_correction[:, :, 0])
     machines.twist[:] -= platform_correction[:, :, 1]
 
@@ -409,9 +413,9 @@ class Windows(NamedTuple):
         indices = self.first[:, None] + self.samples * self.warm_up
         return (indices + np.arange(self.samples * self.counted)).reshape(-1, self.samples)
 
-    def short(self, share: int) -> Windows:
-        """Return every `share`-th window as a separate segment, each after one warm-up window."""
-        return Windows(self.sample_indices[::share, 0] - self.samples, 1, 1, self.samples)
+    def short(self, step: int) -> Windows:
+        """Return every `step`-th window as a separate segment, each after one warm-up window."""
+        return Windows(self.sample_indices[::step, 0] - self.samples, 1, 1, self.samples)
 
 
 def windows_of(recording: Recording, samples: int) -> Windows:
@@ -421,15 +425,15 @@ def windows_of(recording: Recording, samples: int) -> Windows:
         InputError: fewer than `MIN_WINDOWS` windows.
     """
     edge_samples = _width(recording)
-    free = (len(recording.time) - 1 - 2 * edge_samples) // samples - WARM_UP
-    if free < MIN_WINDOWS:
+    n_windows = (len(recording.time) - 1 - 2 * edge_samples) // samples - WARM_UP
+    if n_windows < MIN_WINDOWS:
         raise InputError(
             "log",
-            f"has {max(free, 0)} windows of {samples * recording.period:g} s after {WARM_UP} to "
-            "begin with; record a longer motion, or take shorter windows",
+            f"has {max(n_windows, 0)} windows of {samples * recording.period:g} s after {WARM_UP} "
+            "to begin with; record a longer motion, or take shorter windows",
         )
-    count = min(max(1, free // SEGMENT_COUNT), MAX_SEGMENT_WINDOWS)
-    first_samples = edge_samples + samples * count * np.arange(free // count)
+    count = min(max(1, n_windows // SEGMENT_COUNT), MAX_SEGMENT_WINDOWS)
+    first_samples = edge_samples + samples * count * np.arange(n_windows // count)
     return Windows(first_samples, WARM_UP, count, samples)
 
 
@@ -485,8 +489,8 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
     inverse = np.asarray(np.linalg.inv(machine.jacobian(pose)))
     twist = np.einsum("kij,kj->ki", inverse, speed)
     slope = machine.jacobian_derivative(pose, twist)
-    bent = acceleration - np.einsum("kij,kj->ki", slope, twist)
-    force = machine.inverse_dynamics(pose, twist, np.einsum("kij,kj->ki", inverse, bent))
+    jacobian_part = acceleration - np.einsum("kij,kj->ki", slope, twist)
+    force = machine.inverse_dynamics(pose, twist, np.einsum("kij,kj->ki", inverse, jacobian_part))
     return position, speed, acceleration, pose, twist, inverse, force
 
 
@@ -494,9 +498,14 @@ def recorded_motion(recording: Recording, machine: MachineModel) -> RecordedMoti
     """Return the motion of the platform of a recording, along which free terms act."""
     position, _, acceleration, pose, twist, inverse, force = _smoothed(recording, machine)
     slope = machine.jacobian_derivative(pose, twist)
-    bent = acceleration - np.einsum("kij,kj->ki", slope, twist)
+    jacobian_part = acceleration - np.einsum("kij,kj->ki", slope, twist)
     return RecordedMotion(
-        recording.time, pose, twist, np.einsum("kij,kj->ki", inverse, bent), force, position
+        recording.time,
+        pose,
+        twist,
+        np.einsum("kij,kj->ki", inverse, jacobian_part),
+        force,
+        position,
     )
 
 
@@ -517,8 +526,8 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     """
     drives = drive_constants(machine, drive_timestep(machine))
     motion, _ = smoothed_motion(recording, machine, drives)
-    force = recording.mode == "force"
-    followed, units = motion.effort if force else motion.speed, ("",) * machine.n_actuators
+    is_force_mode = recording.mode == "force"
+    followed, units = motion.effort if is_force_mode else motion.speed, ("",) * machine.n_actuators
     motion_channel = Channel("motion", recording.time, followed, units)
     commands = Channel("commands", recording.command_time, recording.commands, units)
     offset = _offset(motion_channel, commands, MAX_OFFSET)
@@ -532,7 +541,7 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
             else None
         )
         if distant_offset is not None and distant_offset.correlation > MIN_CORRELATION:
-            name = "command_forces" if force else "command_rates"
+            name = "command_forces" if is_force_mode else "command_rates"
             side = "later" if distant_offset.seconds > 0.0 else "earlier"
             delay = (
                 f'delay = "{-1e3 * distant_offset.seconds:.4g} ms" in a mapping file corrects it'
@@ -543,11 +552,15 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
             raise InputError(name, f"{message}: their clock is another one; {delay}")
         return recording, 0.0
     drives_of_legs = [leg.drive for leg in machine.parameters.legs if leg.drive is not None]
-    shifts = [drive.delay + (drive.current_lag if force else 0.0) for drive in drives_of_legs]
-    clock = offset.seconds - float(np.mean(shifts or [0.0]))
-    if abs(clock) < MIN_OFFSET:
+    delays = [
+        drive.delay + (drive.current_lag if is_force_mode else 0.0) for drive in drives_of_legs
+    ]
+    clock_difference = offset.seconds - float(np.mean(delays or [0.0]))
+    if abs(clock_difference) < MIN_OFFSET:
         return recording, 0.0
-    return replace(recording, command_time=recording.command_time + clock), clock
+    return replace(
+        recording, command_time=recording.command_time + clock_difference
+    ), clock_difference
 
 
 def _offset(channel: Channel, reference: Channel, most: float) -> TimeOffset | None:

@@ -126,7 +126,7 @@ class FreeTerms:
         Args:
             effects: of the other terms.
             drives: `(sets, n, CONSTANTS)`.
-            presliding: `(sets,)` deflections at which motors slide, with Coulomb friction.
+            presliding: `(sets,)` [m, rad] deflection at which bristles bear the Coulomb friction.
             time: `(sets,)` [s] damping of the bristles over their stiffness.
         """
         motion = self._motion

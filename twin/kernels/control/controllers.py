@@ -176,20 +176,20 @@ def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> b
             > SINGULAR_PIVOT_RATIO
         ):
             return False
-        largest_residual = 0.0
+        largest_entry = 0.0
         for k in range(6):
-            largest_residual = max(largest_residual, abs(step[k]))
-        if not largest_residual < 1.0:
+            largest_entry = max(largest_entry, abs(step[k]))
+        if not largest_entry < 1.0:
             return False
         for k in range(3):
             pose[k] += step[k]
         pose[3], pose[4], pose[5], pose[6] = turned(
             pose[3], pose[4], pose[5], pose[6], step[3], step[4], step[5]
         )
-        if largest_residual <= NEWTON_TOLERANCE:
+        if largest_entry <= NEWTON_TOLERANCE:
             break
-    missed = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
-    return bool(missed <= RESIDUAL_TOLERANCE * max(size, 1.0))
+    largest_residual = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
+    return bool(largest_residual <= RESIDUAL_TOLERANCE * max(size, 1.0))
 
 
 @device
@@ -348,10 +348,10 @@ def required_forces(
     ahead: FloatArray,
     acceleration: FloatArray,
     forces: FloatArray,
-    turning: FloatArray,
+    inertia_forces: FloatArray,
     work: Any,
 ) -> int:
-    """Fill `forces` (n,) on the legs and `turning` (n,) of the motors; return a code."""
+    """Fill `forces` (n,) on the legs and `inertia_forces` (n,) of the motors; return a code."""
     twist, legs, state = ahead[7:], machine.legs, platform_state(ahead[:7], ahead[7:])
     if not inverse_dynamics(
         machine.body, legs, state, machine.no_deflection, acceleration, machine.no_wrench,
@@ -360,10 +360,10 @@ def required_forces(
         return SINGULAR_POSE
     for i in range(legs.rows.shape[0]):
         linear, angular = actuation_rate(legs, i, state)
-        required_force = 0.0
+        coordinate_acceleration = 0.0
         for k in range(3):
-            required_force += work.jacobian[i, k] * acceleration[k]
-            required_force += work.jacobian[i, 3 + k] * acceleration[3 + k]
-            required_force += linear[k] * twist[k] + angular[k] * twist[3 + k]
-        turning[i] = machine.inertia[i] * required_force
+            coordinate_acceleration += work.jacobian[i, k] * acceleration[k]
+            coordinate_acceleration += work.jacobian[i, 3 + k] * acceleration[3 + k]
+            coordinate_acceleration += linear[k] * twist[k] + angular[k] * twist[3 + k]
+        inertia_forces[i] = machine.inertia[i] * coordinate_acceleration
     return POSE_FOUND

@@ -49,17 +49,17 @@ class PlanReference(NamedTuple):
 class Cost(NamedTuple):
     """Weights of a plan's cost, which has no unit."""
 
-    scale: FloatArray
+    pose_weight: FloatArray
     """`(6,)` of squared deviations of the pose [1/m2, 1/rad2]"""
-    speed: float
-    """weight of squared deviations of the twist, relative to `scale` [s2]"""
-    terminal: FloatArray
-    """`(2, 2)` of pose and twist at the end, against `scale`"""
+    twist_weight: float
+    """of squared deviations of the twist, relative to `pose_weight` [s2]"""
+    terminal_weight: FloatArray
+    """`(2, 2)` of pose and twist at the end, relative to `pose_weight`"""
     low: FloatArray
     """`(n,)` coordinates [m, rad] below which a leg adds cost"""
     high: FloatArray
     """`(n,)` coordinates [m, rad] above which a leg adds cost"""
-    fastest: FloatArray
+    speed_limit: FloatArray
     """`(n,)` rates [m/s, rad/s] above which a leg adds cost"""
     stroke_weight: FloatArray
     """`(n,)` of squared coordinates beyond [1/m2, 1/rad2]"""
@@ -76,13 +76,13 @@ def reference_forces(
     Returns:
         A code of `twin.kernels.control.controllers`.
     """
-    legs, motor_forces = forces[0].copy(), forces[0].copy()
+    leg_forces, motor_forces = forces[0].copy(), forces[0].copy()
     for s in range(forces.shape[0]):
-        code = required_forces(machine, y[s], accelerations[s], legs, motor_forces, work)
+        code = required_forces(machine, y[s], accelerations[s], leg_forces, motor_forces, work)
         if code != POSE_FOUND:
             return code
         for i in range(forces.shape[1]):
-            forces[s, i] = legs[i] + motor_forces[i]
+            forces[s, i] = leg_forces[i] + motor_forces[i]
     return POSE_FOUND
 
 
@@ -144,7 +144,7 @@ def squares(deviation: FloatArray, k: int, pose: float, both: float, twist: floa
 def beyond(cost: Cost, i: int, coordinate: float, rate: float) -> float:
     """Return the cost of leg i for exceeding its stroke and speed limits."""
     shortfall, excess = max(0.0, cost.low[i] - coordinate), max(0.0, coordinate - cost.high[i])
-    overspeed = max(0.0, abs(rate) - cost.fastest[i])
+    overspeed = max(0.0, abs(rate) - cost.speed_limit[i])
     stroke = cost.stroke_weight[i] * (shortfall * shortfall + excess * excess)
     return stroke + cost.speed_weight[i] * (overspeed * overspeed)
 
@@ -264,15 +264,17 @@ def shoot(
 def plan_cost(reference: PlanReference, cost: Cost, effort: FloatArray, plan: Plan) -> float:
     """Return the cost of a plan; `effort` (n, n) weighs differences from the reference's forces."""
     n_spans, n = plan.forces.shape
-    terminal, total = cost.terminal, 0.0
+    terminal, total = cost.terminal_weight, 0.0
     for k in range(6):
         terminal_cost = squares(
             plan.deviation[n_spans], k, terminal[0, 0], terminal[0, 1], terminal[1, 1]
         )
-        total += cost.scale[k] * terminal_cost
+        total += cost.pose_weight[k] * terminal_cost
     for s in range(n_spans):
         for k in range(6):
-            total += cost.scale[k] * squares(plan.deviation[s], k, 1.0, 0.0, cost.speed)
+            total += cost.pose_weight[k] * squares(
+                plan.deviation[s], k, 1.0, 0.0, cost.twist_weight
+            )
         force_difference = plan.forces[s] - reference.forces[s]
         for i in range(n):
             rate = 0.0
@@ -391,7 +393,7 @@ def add_limits(cost: Cost, plan: Plan, s: int, value: FloatArray) -> None:
         for k in range(6):
             rate += leg_jacobian[k] * plan.y[s, 7 + k]
         stroke_excess = max(0.0, coordinate - cost.high[i]) - max(0.0, cost.low[i] - coordinate)
-        overspeed = max(0.0, rate - cost.fastest[i]) - max(0.0, -rate - cost.fastest[i])
+        overspeed = max(0.0, rate - cost.speed_limit[i]) - max(0.0, -rate - cost.speed_limit[i])
         a = cost.stroke_weight[i] if stroke_excess != 0.0 else 0.0
         b = cost.speed_weight[i] if overspeed != 0.0 else 0.0
         for k in range(6):
@@ -459,12 +461,12 @@ def backward(
         change: overwritten.
     """
     spans, n = plan.forces.shape
-    value, terminal, reduction = np.zeros((12, 13)), cost.terminal, 0.0
+    value, terminal, reduction = np.zeros((12, 13)), cost.terminal_weight, 0.0
     x, free, factor = np.empty(n), np.empty(n), np.empty((n, n))
     work, gradient, lower, upper = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for k in range(6):
         weights = (terminal[0, 0], terminal[0, 1], terminal[1, 1])
-        add_deviation(value, k, cost.scale[k], weights, plan.deviation[spans])
+        add_deviation(value, k, cost.pose_weight[k], weights, plan.deviation[spans])
     for s in range(spans - 1, -1, -1):
         by_state, by_force = slopes[0][s], slopes[1][s]
         value_a, value_b, cross_terms = np.zeros((12, 13)), np.zeros((12, n)), np.zeros((n, 13))
@@ -502,8 +504,8 @@ def backward(
         for i in range(n):
             reduction -= law[i, 12] * (cross_terms[i, 12] + law_terms[i, 12])
         for k in range(6):
-            weights = (1.0, 0.0, cost.speed)
-            add_deviation(value, k, cost.scale[k], weights, plan.deviation[s])
+            weights = (1.0, 0.0, cost.twist_weight)
+            add_deviation(value, k, cost.pose_weight[k], weights, plan.deviation[s])
         add_limits(cost, plan, s, value)
         for i in range(12):
             for j in range(i):

@@ -26,8 +26,8 @@ from twin.kernels.cuda.batches import (
 from twin.kernels.cuda.translation import Function, cuda, on_card
 from twin.kernels.dynamics.assembly import Work
 from twin.kernels.tasks.pose_tracking import (
-    Limits,
     ReferenceArrays,
+    Settings,
     Signals,
     evaluate_row,
     velocity_command,
@@ -66,8 +66,8 @@ class Layout(NamedTuple):
     actions: int
     observations: int
     terms: int
-    limits: tuple[Any, ...]
-    """entries of `Limits`"""
+    settings: tuple[Any, ...]
+    """entries of `Settings`"""
     law: tuple[float, float, bool]
     """gain, period and residual of the `ActionLaw`"""
     velocities: bool
@@ -136,7 +136,7 @@ def act_function(layout: Layout) -> Function:
 def judge_function(layout: Layout) -> Function:
     """Return the function that fills observation, terms, reward and reason of a machine."""
     n, o, t, length = layout.sizes.legs, layout.observations, layout.terms, layout.length
-    limits, observation_scale = layout.limits, 7 * layout.sizes.legs + layout.actions
+    settings, observation_scale = layout.settings, 7 * layout.sizes.legs + layout.actions
     judge_row = translation(layout.sizes.kind)(evaluate_row)
 
     def judge(
@@ -167,7 +167,7 @@ def judge_function(layout: Layout) -> Function:
         )
         judge_row(
             index[0], Machines(*machines), Scales(*scales), History(*history), Results(*results),
-            ReferenceArrays(*reference), Limits(*limits), Signals(*signals),
+            ReferenceArrays(*reference), Settings(*settings), Signals(*signals),
         )  # fmt: skip
 
     return on_card(judge)

@@ -369,7 +369,7 @@ class Limits(NamedTuple):
 
 
 @device
-def add_shift(center: FloatArray, shift: FloatArray, pose: FloatArray) -> None:
+def fill_shifted_pose(center: FloatArray, shift: FloatArray, pose: FloatArray) -> None:
     """Fill `pose` (7,) with a small motion about a level origin, added to a centre pose."""
     for i in range(3):
         pose[i] = center[i] + shift[i]
@@ -391,9 +391,9 @@ def outcome(
     coordinates: FloatArray,
     rates: FloatArray,
 ) -> int:
-    """Return whether the actuators keep within their ends and speeds over a whole run."""
+    """Return the outcome of a run: whether the actuators keep within their ends and speeds."""
     for s in range(motion.shifts.shape[0]):
-        add_shift(center, motion.shifts[s], pose)
+        fill_shifted_pose(center, motion.shifts[s], pose)
         coordinates_and_rates(legs, pose, motion.twists[s], coordinates, rates)
         for i in range(coordinates.shape[0]):
             # Written so that a coordinate that does not exist is beyond the ends.
@@ -405,7 +405,7 @@ def outcome(
 
 
 @device
-def add_unit_forces(
+def fill_unit_forces(
     unit: FloatArray, state: PlatformState, acceleration: FloatArray, work: Work, extra: Work
 ) -> None:
     """Fill `work.right` with the forces (6,) per kilogram of the body.
@@ -456,21 +456,21 @@ def largest_payloads(
         -1.
     """
     work, payload_work = make_work(legs), make_work(legs)
-    pose, rates, forces = np.empty(7), np.empty(6), np.empty(6)
+    pose, coordinates, rates, forces = np.empty(7), np.empty(6), np.empty(6), np.empty(6)
     deflection, wrench, force_limits = np.empty(0), np.zeros(6), limits.values[3]
     for k in range(centers.shape[0]):
         out[k, 0], out[k, 1], out[k, 2] = 1e300, 0.0, 0.0
         if limits.checked:
-            out[k, 2] = outcome(legs, centers[k], motion, limits.values, pose, forces, rates)
+            out[k, 2] = outcome(legs, centers[k], motion, limits.values, pose, coordinates, rates)
             if out[k, 2] > 0.0:
                 continue
         for s in range(motion.shifts.shape[0]):
-            add_shift(centers[k], motion.shifts[s], pose)
+            fill_shifted_pose(centers[k], motion.shifts[s], pose)
             state, acceleration = platform_state(pose, motion.twists[s]), motion.accelerations[s]
             regular = inverse_dynamics(
                 empty, legs, state, deflection, acceleration, wrench, forces, work
             )
-            add_unit_forces(unit, state, acceleration, work, payload_work)
+            fill_unit_forces(unit, state, acceleration, work, payload_work)
             for i in range(6):
                 mass = largest_mass(forces[i], work.right[i], force_limits[i])
                 if not limits.signed:

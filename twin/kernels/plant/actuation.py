@@ -132,7 +132,7 @@ def follow_position(
 
 
 @device
-def draw(
+def positioning_effort(
     drive: FloatArray, state: FloatArray, coordinate: float, speed: float, remaining_time: float
 ) -> float:
     """Return the effort of a motor at a coordinate, `remaining_time` [s] before a step's end.
@@ -188,15 +188,15 @@ def gated(command: float, at_lower: bool, at_upper: bool) -> float:
 
 @device
 def contact(
-    gap: float, closing: float, half_backlash: float, stiffness: float, damping: float
+    lead: float, lead_rate: float, half_backlash: float, stiffness: float, damping: float
 ) -> float:
-    """Return the transmission's force where the motor is ahead by `gap`, growing at `closing`."""
+    """Return the force of the transmission of a motor that is ahead of its leg by `lead`."""
     if half_backlash == 0.0:
-        return stiffness * gap + damping * closing
-    if gap > half_backlash:
-        return max(stiffness * (gap - half_backlash) + damping * closing, 0.0)
-    if gap < -half_backlash:
-        return min(stiffness * (gap + half_backlash) + damping * closing, 0.0)
+        return stiffness * lead + damping * lead_rate
+    if lead > half_backlash:
+        return max(stiffness * (lead - half_backlash) + damping * lead_rate, 0.0)
+    if lead < -half_backlash:
+        return min(stiffness * (lead + half_backlash) + damping * lead_rate, 0.0)
     return 0.0
 
 
@@ -208,7 +208,7 @@ def motor_command(
     command: float,
     feedforward: float,
     gain: float,
-    rate_gain: float,
+    integral_gain: float,
     step: float,
 ) -> float:
     """Return the effort of a motor; the velocity loop's integral stops at the limits.
@@ -229,11 +229,11 @@ def motor_command(
         error = setpoint - speed - 0.5 * state[SPEED_CHANGE]
         feedforward_effort = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
         if drive[INERTIA] > 0.0:
-            gain += 0.5 * step * rate_gain
+            gain += 0.5 * step * integral_gain
         unlimited = gain * error + state[INTEGRAL] + feedforward_effort
         effort = limited(unlimited, -peak_effort, peak_effort)
         if effort == unlimited or (unlimited - effort) * error < 0.0:
-            state[INTEGRAL] += rate_gain * error * step
+            state[INTEGRAL] += integral_gain * error * step
     else:
         unlimited = command
         effort = converted(command, drive[PEAK], drive[EFFORT_DIGIT])
@@ -262,18 +262,20 @@ def brake(drive: FloatArray, state: FloatArray, command: float) -> None:
 
 
 @device
-def rubbed(speed: float, acceleration: float, deceleration: float, time: float) -> float:
+def speed_under_friction(
+    speed: float, acceleration: float, deceleration: float, time: float
+) -> float:
     """Return a speed after `time` [s] under an acceleration, braked by dry friction.
 
     Friction decelerates by `deceleration` at most. A motor that stops within the time stays, or
     turns back from that moment on.
     """
     if speed != 0.0:
-        slowing = acceleration + (-deceleration if speed > 0.0 else deceleration)
-        new_speed = speed + time * slowing
+        net_acceleration = acceleration + (-deceleration if speed > 0.0 else deceleration)
+        new_speed = speed + time * net_acceleration
         if new_speed * speed >= 0.0:
             return new_speed
-        time += speed / slowing
+        time += speed / net_acceleration
     if abs(acceleration) <= deceleration:
         return 0.0
     return time * (acceleration + (-deceleration if acceleration > 0.0 else deceleration))
@@ -322,13 +324,15 @@ def transmit(
             drive[DAMPING],
         )
         if is_positioning:
-            effort = draw(drive, state, position, speed, step - (substep_index + 0.5) * substep)
+            effort = positioning_effort(
+                drive, state, position, speed, step - (substep_index + 0.5) * substep
+            )
         dry_friction = drive[FRICTION] + brake_effort
         if drive[BREAKAWAY] > drive[FRICTION]:
-            part_speed = (speed + half_change) / drive[STRIBECK] if speed != 0.0 else 0.0
-            dry_friction += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-part_speed * part_speed)
+            speed_ratio = (speed + half_change) / drive[STRIBECK] if speed != 0.0 else 0.0
+            dry_friction += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-speed_ratio * speed_ratio)
         acceleration = mobility * (effort - force - half_viscous * speed)
-        new_speed = rubbed(speed, acceleration, mobility * dry_friction, substep)
+        new_speed = speed_under_friction(speed, acceleration, mobility * dry_friction, substep)
         new_speed *= remaining_fraction
         half_change = 0.5 * (new_speed - speed)
         position += substep * (speed + half_change)
@@ -361,7 +365,7 @@ def actuate(
     Args:
         drives: `(n, CONSTANTS)`.
         states: `(n, STATES)`, advanced in place.
-        gains: `(n, 2)` of the velocity loop: gain, and gain per integral time.
+        gains: `(n, 2)` of the velocity loop: gain, and integral gain (gain over integral time).
         commands: `(n,)` forces, speeds or positions; position drives take no forces.
         feedforward: `(n,)` forces added to the velocity loop's.
         brakes: `(n,)` 1 to hold.

@@ -168,11 +168,11 @@ def transition(
     Returns:
         Entries 11, 12, 21, 22 for the state (x - u, x') with u constant over the interval.
     """
-    decay = damping * frequency
+    decay_rate = damping * frequency
     ringing = frequency * sqrt(1.0 - damping * damping)
-    size = exp(-decay * interval)
-    even, odd = size * cos(ringing * interval), size * sin(ringing * interval) / ringing
-    return even + decay * odd, odd, -frequency * frequency * odd, even - decay * odd
+    envelope = exp(-decay_rate * interval)
+    even, odd = envelope * cos(ringing * interval), envelope * sin(ringing * interval) / ringing
+    return even + decay_rate * odd, odd, -frequency * frequency * odd, even - decay_rate * odd
 
 
 @device
@@ -260,12 +260,12 @@ class MotionSamples(NamedTuple):
 @device
 def latch(model: FloatArray, states: FloatArray) -> bool:
     """Take the present values as the reading, inside the ranges; return whether it is finite."""
-    in_range = True
+    is_finite = True
     for i in range(6):
         value = states[VALUE + i]
-        in_range = in_range and isfinite(value)
+        is_finite = is_finite and isfinite(value)
         states[READING + i] = max(-model[i, RANGE], min(model[i, RANGE], value))
-    return in_range
+    return is_finite
 
 
 @device

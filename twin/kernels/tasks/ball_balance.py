@@ -63,7 +63,7 @@ class Increments(NamedTuple):
     """`(13,)` work"""
 
 
-class Limits(NamedTuple):
+class Settings(NamedTuple):
     """Scalar settings of targets, reward and termination."""
 
     period: float
@@ -146,10 +146,10 @@ def pose_command(actions: FloatArray, bundle: Any) -> None:
 
 
 @device
-def move_target(i: int, step: int, limits: Limits, targets: Targets) -> None:
+def move_target(i: int, step: int, settings: Settings, targets: Targets) -> None:
     """Fill position and velocity of the target in environment i, `step` periods after the reset."""
-    elapsed = step * limits.period
-    k = int(elapsed / limits.hold_time + 1e-9) % targets.centers.shape[1]
+    elapsed = step * settings.period
+    k = int(elapsed / settings.hold_time + 1e-9) % targets.centers.shape[1]
     radius, rate = targets.circles[i, CIRCLE_RADIUS], targets.circles[i, CIRCLE_RATE]
     angle = targets.circles[i, CIRCLE_PHASE] + rate * elapsed
     present_target = targets.motion[i]
@@ -207,7 +207,7 @@ def reward(
     i: int,
     is_lost: bool,
     targets: Targets,
-    limits: Limits,
+    settings: Settings,
     signals: Signals,
     history: History,
     term: FloatArray,
@@ -219,15 +219,15 @@ def reward(
     speed = sqrt(u * u + v * v)
     if not isfinite(distance + speed):
         # The machine has failed: no reward, and no NaN.
-        distance, speed = limits.max_distance, limits.speed_scale
-    term[0] = closeness(distance, limits.distance_scale, limits.max_distance)
-    term[1] = calmness(speed, limits.speed_scale)
+        distance, speed = settings.max_distance, settings.speed_scale
+    term[0] = closeness(distance, settings.distance_scale, settings.max_distance)
+    term[1] = calmness(speed, settings.speed_scale)
     term[2] = smoothness(history.action[i], history.last_action[i])
     term[3] = -1.0 if is_lost else 0.0
 
 
 @device
-def terminate(i: int, machines: Machines, is_lost: bool, scales: Scales, limits: Limits) -> int:
+def terminate(i: int, machines: Machines, is_lost: bool, scales: Scales, settings: Settings) -> int:
     """Return the code of why the episode of environment i ends."""
     if machines.failed[i]:
         return ENGINE_TERMINATION
@@ -235,7 +235,7 @@ def terminate(i: int, machines: Machines, is_lost: bool, scales: Scales, limits:
         return BALL_TERMINATION
     return (
         LIMIT_TERMINATION
-        if beyond_travel(machines, i, scales, limits.overtravel)
+        if beyond_travel(machines, i, scales, settings.overtravel)
         else EPISODE_CONTINUES
     )
 
@@ -247,18 +247,18 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     Args:
         indices: numbers of environments.
         actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
-        bundle: of `Machines`, `Scales`, `History`, `Results`, `Targets`, `Limits`, `Signals`,
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `Targets`, `Settings`, `Signals`,
             `Balls`, `Increments`.
     """
-    machines, scales, history, results, targets, limits, signals, balls, increments = unbundled(
+    machines, scales, history, results, targets, settings, signals, balls, increments = unbundled(
         bundle
     )
     count(actions, history.steps, history.action, history.last_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
-        move_target(i, history.steps[i], limits, targets)
+        move_target(i, history.steps[i], settings, targets)
         sense(i, machines, balls, targets, signals)
         observe(i, machines, scales, history, results, targets, increments.offset, signals)
-        reward(i, balls.is_lost[i], targets, limits, signals, history, results.term[i])
+        reward(i, balls.is_lost[i], targets, settings, signals, history, results.term[i])
         add_terms(results, i)
-        results.reason[i] = terminate(i, machines, balls.is_lost[i], scales, limits)
+        results.reason[i] = terminate(i, machines, balls.is_lost[i], scales, settings)

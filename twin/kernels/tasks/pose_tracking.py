@@ -78,7 +78,7 @@ class Increments(NamedTuple):
     """`(13,)` work"""
 
 
-class Limits(NamedTuple):
+class Settings(NamedTuple):
     """Scalar settings of observation, reward and termination."""
 
     period: float
@@ -115,13 +115,13 @@ class Signals(NamedTuple):
 
 
 class Sines(NamedTuple):
-    """Sum of `cosine` cos(omega t) + `sine` sin(omega t), faded in and out."""
+    """Sum of cosines and sines of omega t, faded in and out."""
 
     omega: FloatArray
     """`(m,)` [rad/s]"""
-    cosine: FloatArray
+    cosine_amplitudes: FloatArray
     """`(m, 6)` displacements [m], angles about fixed axes x, y, z [rad]"""
-    sine: FloatArray
+    sine_amplitudes: FloatArray
     """`(m, 6)` displacements [m], angles about fixed axes x, y, z [rad]"""
     duration: float
     """[s] duration of the motion"""
@@ -133,14 +133,14 @@ class Sines(NamedTuple):
 def fill_axes(
     sines: Sines,
     time: float,
-    cosines: FloatArray,
-    of_sines: FloatArray,
+    cosine_values: FloatArray,
+    sine_values: FloatArray,
     value: FloatArray,
     rate: FloatArray,
 ) -> None:
     """Fill displacements and angles `value` (6,) and their rates (6,) at a time [s].
 
-    `cosines` and `of_sines` (m,) are those of omega times the time.
+    `cosine_values` and `sine_values` (m,) are those of omega times the time.
     """
     fade_in, fade_in_rate = rise(time / sines.fade)
     fade_out, fade_out_rate = rise((sines.duration - time) / sines.fade)
@@ -150,9 +150,9 @@ def fill_axes(
         rate[k] = 0.0
     for j in range(sines.omega.shape[0]):
         omega = sines.omega[j]
-        of_cosine, of_sine = cosines[j], of_sines[j]
+        of_cosine, of_sine = cosine_values[j], sine_values[j]
         for k in range(6):
-            a, b = sines.cosine[j, k], sines.sine[j, k]
+            a, b = sines.cosine_amplitudes[j, k], sines.sine_amplitudes[j, k]
             value[k] += a * of_cosine + b * of_sine
             rate[k] += omega * (b * of_cosine - a * of_sine)
     for k in range(6):
@@ -209,7 +209,7 @@ def fill_motion(
             cos(sines.omega[j] * block_duration),
             sin(sines.omega[j] * block_duration),
         )
-    cosines, of_sines = lanes_memory(n_sines, width), lanes_memory(n_sines, width)
+    cosine_values, sine_values = lanes_memory(n_sines, width), lanes_memory(n_sines, width)
     value, rate, y = lanes_memory(6, width), lanes_memory(6, width), lanes_memory(13, width)
     all_within = True
     for first_instant in range(0, pose.shape[0], len(width)):
@@ -218,12 +218,12 @@ def fill_motion(
             time[1, lane] = min(time[0, lane], sines.duration)
         times = as_lanes(time, width)
         for j in range(n_sines):
-            cosine, sine, angle = cosines[j], of_sines[j], sines.omega[j] * times[0]
+            cosine, sine, angle = cosine_values[j], sine_values[j], sines.omega[j] * times[0]
             if first_instant % (SINE_REFRESH_STEPS * len(width)) == 0:
-                cosines[j], of_sines[j] = cos(angle), sin(angle)
+                cosine_values[j], sine_values[j] = cos(angle), sin(angle)
             else:
-                cosines[j], of_sines[j] = turned_on(cosine, sine, turns[0, j], turns[1, j])
-        fill_axes(sines, times[1], cosines, of_sines, value, rate)
+                cosine_values[j], sine_values[j] = turned_on(cosine, sine, turns[0, j], turns[1, j])
+        fill_axes(sines, times[1], cosine_values, sine_values, value, rate)
         fill_state(home, value, rate, y)
         project_onto_constraints(legs, y)
         for k in range(7):
@@ -333,15 +333,15 @@ def sense(
     machines: Machines,
     step: int,
     reference: ReferenceArrays,
-    limits: Limits,
+    settings: Settings,
     signals: Signals,
 ) -> None:
     """Fill the errors of environment i, `step` periods after its reset."""
     row_now = min(step, reference.pose.shape[1] - 1)
     for j in range(machines.measured.shape[1]):
         error = reference.coordinates[i, row_now, j] - machines.measured[i, j]
-        decayed_sum = signals.accumulated[i, j] * limits.leak
-        signals.accumulated[i, j] = decayed_sum + limits.period * error if step > 0 else 0.0
+        decayed_sum = signals.accumulated[i, j] * settings.leak
+        signals.accumulated[i, j] = decayed_sum + settings.period * error if step > 0 else 0.0
         signals.coordinate_error[i, j] = error
     pose = reference.pose[i, row_now]
     fill_pose_error(pose, machines.pose[i], signals.position_error[i], signals.orientation_error[i])
@@ -357,7 +357,7 @@ def observe(
     history: History,
     results: Results,
     reference: ReferenceArrays,
-    limits: Limits,
+    settings: Settings,
     signals: Signals,
 ) -> None:
     """Fill the observation of environment i; see the table of `PoseTrackingEnv`."""
@@ -372,7 +372,7 @@ def observe(
     index = write_difference(out, index, machines.measured[i], scales.middle, scale)
     index = write_all(out, index, machines.measured_rates[i], scale)
     table = reference.coordinates[i]
-    for preview_index in range(limits.preview + 1):
+    for preview_index in range(settings.preview + 1):
         row_first, row_second = (
             min(row_now + preview_index, last_row),
             min(row_now + preview_index + 1, last_row),
@@ -381,7 +381,7 @@ def observe(
         for j in range(table.shape[1]):
             table_change = table[row_second, j] - table[row_first, j]
             table_change -= table[row_first, j] - table[row_before, j]
-            index = write(out, index, table_change / limits.period, scale)
+            index = write(out, index, table_change / settings.period, scale)
     for j in range(history.action.shape[1]):
         index = write_scalar(out, index, history.action[i, j])
 
@@ -392,33 +392,35 @@ def reward(
     machines: Machines,
     scales: Scales,
     history: History,
-    limits: Limits,
+    settings: Settings,
     signals: Signals,
     term: FloatArray,
 ) -> None:
     """Fill the reward's terms of environment i; see the table of `PoseTrackingEnv`."""
     position = norm(row(signals.position_error, i, 0))
     attitude = norm(row(signals.orientation_error, i, 0))
-    term[0] = closeness(position, limits.position_scale, limits.largest_position)
-    term[1] = closeness(attitude, limits.attitude_scale, limits.largest_attitude)
+    term[0] = closeness(position, settings.position_scale, settings.largest_position)
+    term[1] = closeness(attitude, settings.attitude_scale, settings.largest_attitude)
     term[2] = smoothness(history.action[i], history.last_action[i])
     term[3] = economy(machines.effort[i], scales.effort)
 
 
 @device
-def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signals: Signals) -> int:
+def terminate(
+    i: int, machines: Machines, scales: Scales, settings: Settings, signals: Signals
+) -> int:
     """Return the code of why the episode of environment i ends."""
     position = norm(row(signals.position_error, i, 0))
     attitude = norm(row(signals.orientation_error, i, 0))
     if machines.failed[i] or not isfinite(position + attitude):
         return ENGINE_TERMINATION
-    if position > limits.largest_position:
+    if position > settings.largest_position:
         return POSITION_TERMINATION
-    if attitude > limits.largest_attitude:
+    if attitude > settings.largest_attitude:
         return ATTITUDE_TERMINATION
     return (
         LIMIT_TERMINATION
-        if beyond_travel(machines, i, scales, limits.overtravel)
+        if beyond_travel(machines, i, scales, settings.overtravel)
         else EPISODE_CONTINUES
     )
 
@@ -431,15 +433,15 @@ def evaluate_row(
     history: History,
     results: Results,
     reference: ReferenceArrays,
-    limits: Limits,
+    settings: Settings,
     signals: Signals,
 ) -> None:
     """Fill observation, reward and termination of environment i."""
-    sense(i, machines, history.steps[i], reference, limits, signals)
-    observe(i, machines, scales, history, results, reference, limits, signals)
-    reward(i, machines, scales, history, limits, signals, results.term[i])
+    sense(i, machines, history.steps[i], reference, settings, signals)
+    observe(i, machines, scales, history, results, reference, settings, signals)
+    reward(i, machines, scales, history, settings, signals, results.term[i])
     add_terms(results, i)
-    results.reason[i] = terminate(i, machines, scales, limits, signals)
+    results.reason[i] = terminate(i, machines, scales, settings, signals)
 
 
 @compiled
@@ -449,11 +451,11 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     Args:
         indices: numbers of environments.
         actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
-        bundle: of `Machines`, `Scales`, `History`, `Results`, `ReferenceArrays`, `Limits` and
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `ReferenceArrays`, `Settings` and
             `Signals`.
     """
-    machines, scales, history, results, reference, limits, signals = unbundled(bundle)
+    machines, scales, history, results, reference, settings, signals = unbundled(bundle)
     count(actions, history.steps, history.action, history.last_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
-        evaluate_row(i, machines, scales, history, results, reference, limits, signals)
+        evaluate_row(i, machines, scales, history, results, reference, settings, signals)

@@ -30,7 +30,7 @@ MOVING_FRACTION = 10.0
 """Motion above this multiple of the level has a `stillness` of zero."""
 
 AXIS_LANES = (0, 0, 0, 0)
-"""Lanes for the three axes x, y, z and one unused lane, to fill a register of four."""
+"""Tuple whose length alone counts: lanes for x, y, z and one unused, to fill a register of four."""
 
 SINE_REFRESH_STEPS = 128
 """Steps after which sines are evaluated directly: each recursion step adds a rounding error."""
@@ -141,7 +141,7 @@ def write_scalar(out: Any, index: int, value: float) -> int:
 
 @device
 def write(out: Any, index: int, value: float, scale: FloatArray) -> int:
-    """Write `value` / `scale[at]` to `out[at]`, clipped; return the next index."""
+    """Write `value` / `scale[index]` to `out[index]`, clipped; return the next index."""
     return write_scalar(out, index, value / scale[index])
 
 
@@ -191,14 +191,14 @@ def accept(actions: Any, out: FloatArray) -> bool:
 
 @device
 def count(
-    actions: FloatArray, steps: IndexArray, last: FloatArray, last_action: FloatArray
+    actions: FloatArray, steps: IndexArray, action: FloatArray, last_action: FloatArray
 ) -> None:
-    """Add a control period with `actions` (N, a), none where N is 0, to arrays of a `History`."""
+    """Add a control period with `actions` (N, a) to arrays of a `History`; none where N is 0."""
     for i in range(actions.shape[0]):
         steps[i] += 1
         for j in range(actions.shape[1]):
-            last_action[i, j] = last[i, j]
-            last[i, j] = actions[i, j]
+            last_action[i, j] = action[i, j]
+            action[i, j] = actions[i, j]
 
 
 @device
@@ -326,11 +326,12 @@ def fill_shaking(
             )
             for j in range(6):
                 lane_values[j, k, axis] = line_values[j]
+    lane_values[6] = 0.0
     lanes = as_lanes(lane_values, width)
-    omegas, phases, amplitudes, directions = lanes[0], lanes[1], lanes[2], lanes[3]
-    turn_sines, turn_cosines = lanes[4], lanes[5]
+    omegas, phases, speed_amplitudes, amplitudes = lanes[0], lanes[1], lanes[2], lanes[3]
+    turn_sines, turn_cosines, at_rest = lanes[4], lanes[5], lanes[6, 0]
     sines, cosines = lanes_memory(n_lines, width), lanes_memory(n_lines, width)
-    previous_speed = lanes[6, 0] - 1.0
+    previous_speed = at_rest
     for index in range(mean.shape[0] * ratio + 1):
         period, substep = index // ratio, index % ratio
         if index % SINE_REFRESH_STEPS == 0:
@@ -338,11 +339,11 @@ def fill_shaking(
                 angle = omegas[k] * (index * step) + phases[k]
                 sines[k] = sin(angle)
                 cosines[k] = cos(angle)
-        position, rate = 0.0 * previous_speed, 0.0 * previous_speed
+        position, rate = at_rest, at_rest
         for k in range(n_lines):
             sine, cosine = sines[k], cosines[k]
-            position -= directions[k] * sine
-            rate -= amplitudes[k] * cosine
+            position -= amplitudes[k] * sine
+            rate -= speed_amplitudes[k] * cosine
             cosines[k], sines[k] = turned_on(cosine, sine, turn_cosines[k], turn_sines[k])
         level, slope = window(index * step, duration, fade)
         speed = level * rate + slope * position

@@ -57,7 +57,7 @@ class Memory(NamedTuple):
     """`(N, 3)` of acceleration, displacement, angular rate in the reward"""
 
 
-class Limits(NamedTuple):
+class Settings(NamedTuple):
     """Scalar settings of sensors and termination."""
 
     period: float
@@ -151,7 +151,7 @@ def sense(
     step: int,
     shaking: Shaking,
     memory: Memory,
-    limits: Limits,
+    settings: Settings,
     signals: Signals,
 ) -> None:
     """Fill the readings of environment i's inertial sensors over the period that ended at `step`.
@@ -160,7 +160,7 @@ def sense(
     """
     is_first, last_row = step == 0, shaking.mean.shape[1] - 1
     row_before, noise = min(max(step - 1, 0), last_row), shaking.noise[i, step % (last_row + 1)]
-    period, pose = limits.period, machines.pose[i]
+    period, pose = settings.period, machines.pose[i]
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     sensor_values = memory.channels[i]
     ratio = shaking.mean.shape[2]
@@ -175,14 +175,14 @@ def sense(
     force = (
         signals.absolute_acceleration[i, 0],
         signals.absolute_acceleration[i, 1],
-        signals.absolute_acceleration[i, 2] + limits.gravity,
+        signals.absolute_acceleration[i, 2] + settings.gravity,
     )
     specific_force = rotate_back(matrix, force)
     platform_omega = rotate_back(matrix, row(machines.twist, i, 3))
-    memory_decay = exp(-period / limits.forgetting)
+    memory_decay = exp(-period / settings.forgetting)
     rotation_vector = rotation_error(pose, memory.pose[i])
     for k in range(3):
-        weight = limits.gravity if k == 2 else 0.0
+        weight = settings.gravity if k == 2 else 0.0
         rate = platform_omega[k] + noise[3 + k]
         rate_change = 0.0 if is_first else (rate - sensor_values[3 + k]) / period
         sensor_values[k] = specific_force[k] - weight + noise[k]
@@ -257,17 +257,19 @@ def reward(
 
 
 @device
-def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signals: Signals) -> int:
+def terminate(
+    i: int, machines: Machines, scales: Scales, settings: Settings, signals: Signals
+) -> int:
     """Return the code of why the episode of environment i ends."""
     attitude = norm(row(signals.rotation, i, 0))
     displacement_norm = norm(row(signals.absolute_displacement, i, 0))
     if machines.failed[i] or not isfinite(attitude + displacement_norm):
         return ENGINE_TERMINATION
-    if attitude > limits.largest_attitude:
+    if attitude > settings.largest_attitude:
         return ATTITUDE_TERMINATION
     return (
         LIMIT_TERMINATION
-        if beyond_travel(machines, i, scales, limits.overtravel)
+        if beyond_travel(machines, i, scales, settings.overtravel)
         else EPISODE_CONTINUES
     )
 
@@ -279,17 +281,17 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     Args:
         indices: numbers of environments.
         actions: `(N, a)` of the control period that is over; `(0, a)` after a reset.
-        bundle: of `Machines`, `Scales`, `History`, `Results`, `Shaking`, `Limits`, `Signals`,
+        bundle: of `Machines`, `Scales`, `History`, `Results`, `Shaking`, `Settings`, `Signals`,
             `Memory`.
     """
-    machines, scales, history, results, shaking, limits, signals, memory = unbundled(bundle)
+    machines, scales, history, results, shaking, settings, signals, memory = unbundled(bundle)
     count(actions, history.steps, history.action, history.last_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         if history.steps[i] == 0:
             begin(i, machines, memory)
-        sense(i, machines, history.steps[i], shaking, memory, limits, signals)
+        sense(i, machines, history.steps[i], shaking, memory, settings, signals)
         observe(i, machines, scales, history, results, memory)
         reward(i, machines, scales, history, memory, signals, results.term[i])
         add_terms(results, i)
-        results.reason[i] = terminate(i, machines, scales, limits, signals)
+        results.reason[i] = terminate(i, machines, scales, settings, signals)

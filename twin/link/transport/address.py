@@ -1,4 +1,8 @@
-"""Addresses of hosts; others than this computer only where they are allowed by name."""
+"""Addresses of hosts, and counts of what arrives from them.
+
+Hosts other than this computer are used only where they are allowed by name. `Arrivals` judges the
+samples of one sender by their sequence numbers and delays, and counts them in `Counts`.
+"""
 
 from __future__ import annotations
 
@@ -100,9 +104,9 @@ class Counts:
     lost: int = 0
     """never arrived, by the gaps in their sequence numbers"""
     doubled: int = 0
-    """arrived before; left out"""
+    """arrived before, or older than the first one of their sequence; left out"""
     reordered: int = 0
-    """older than one accepted before, however old; left out"""
+    """other ones older than one accepted before; left out"""
     late: int = 0
     """took 20 ms longer than the fastest; accepted"""
     restarted: int = 0

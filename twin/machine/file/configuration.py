@@ -12,7 +12,7 @@ from twin.machine.quantity import Table, merged
 CONFIGURATION_NAME = r"[a-z][a-z0-9_]{0,63}"
 
 IDEAL_CONFIGURATION = "ideal"
-"""Name of the file without any of its configurations; None has the same meaning."""
+"""Name by which users choose a file without any of its configurations; inside, it is None."""
 
 
 class Configurations(Table):
@@ -58,7 +58,11 @@ def split_configurations(
 def with_configuration(
     content: dict[str, Any], configurations: dict[str, dict[str, Any]], name: str | None
 ) -> dict[str, Any]:
-    """Return a file's content with one configuration merged over it; None merges nothing."""
+    """Return a file's content with one configuration merged over it; None merges nothing.
+
+    A table `configuration` is added that says which are known and which is applied. The content of
+    a file without configurations is returned as it is.
+    """
     configuration_table = {
         "known": list(configurations),
         "applied": name or "",

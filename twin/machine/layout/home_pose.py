@@ -274,7 +274,7 @@ def _newton(machine: MachineDescription, start: FloatArray, target: FloatArray) 
 
 def check_legs(machine: MachineDescription, *, of_home: bool = True) -> None:
     """Raise the first problem of a leg at home; `of_home` includes problems of the pose itself."""
-    for leg, leg_geometry in zip(machine.legs, machine.home_places, strict=True):
+    for leg, leg_geometry in zip(machine.legs, machine.home_leg_geometry, strict=True):
         problem_found = leg.home_problem(leg_geometry)
         if problem_found is not None and (of_home or problem_found.field[0] != "."):
             table = machine.leg_table(leg_geometry.number)

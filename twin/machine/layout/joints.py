@@ -139,8 +139,8 @@ class PairedCircle(Table):
         """Radius [m] of the circle; from the sides a, b of the hexagon: 3 r^2 = a^2 + a b + b^2."""
         if self.radius is not None:
             return self.radius
-        short_side, long_side = self.chord or 0.0, self.between_pairs or 0.0
-        return math.sqrt((short_side**2 + short_side * long_side + long_side**2) / 3.0)
+        chord, between_pairs = self.chord or 0.0, self.between_pairs or 0.0
+        return math.sqrt((chord**2 + chord * between_pairs + between_pairs**2) / 3.0)
 
     @property
     def half_angle(self) -> float:

@@ -79,17 +79,17 @@ def tuned(
             continue
         carried_segments = branch(segments, segment.name)
         joint_position = joint_positions[segment.name]
-        inertia, gravity_stiffness, stiffness = _carried(
+        inertia, gravity_load, gravity_stiffness = _carried(
             segment, carried_segments, joint_positions, joint_position, gravity_vector
         )
         frequency, ratio = tuning[segment.name.removesuffix("_left").removesuffix("_right")]
-        natural = 2.0 * pi * frequency
-        spring = inertia * natural**2 - stiffness
+        natural_frequency = 2.0 * pi * frequency
+        spring_stiffness = inertia * natural_frequency**2 - gravity_stiffness
         jointed.append(
             segment._replace(
-                stiffness=spring,
-                damping=2.0 * ratio * inertia * natural,
-                rest=-gravity_stiffness / spring,
+                stiffness=spring_stiffness,
+                damping=2.0 * ratio * inertia * natural_frequency,
+                rest=-gravity_load / spring_stiffness,
             )
         )
     return tuple(jointed)
@@ -100,9 +100,12 @@ def _carried(
     carried: Sequence[Segment],
     places: dict[str, FloatArray],
     joint: FloatArray,
-    weight: FloatArray,
+    gravity: FloatArray,
 ) -> tuple[float, float, float]:
-    """Return inertia, gravity load and gravity stiffness along a joint's coordinate."""
+    """Return inertia, gravity load and gravity stiffness along a joint's coordinate.
+
+    The stiffness is minus the derivative of the load; `gravity` `(3,)` is in m/s2.
+    """
     carried_body = combined(
         np.array([part.mass for part in carried]),
         np.array([places[part.name] + part.center - joint for part in carried]),
@@ -110,12 +113,12 @@ def _carried(
     )
     axis = segment.axis
     if segment.joint == "slide":
-        return carried_body.mass, carried_body.mass * float(axis @ weight), 0.0
+        return carried_body.mass, carried_body.mass * float(axis @ gravity), 0.0
     lever = np.cross(axis, carried_body.center)
     inertia = float(axis @ carried_body.inertia @ axis) + carried_body.mass * float(lever @ lever)
-    gravity_stiffness = carried_body.mass * float(lever @ weight)
-    stiffness = -carried_body.mass * float(np.cross(axis, lever) @ weight)
-    return inertia, gravity_stiffness, stiffness
+    gravity_load = carried_body.mass * float(lever @ gravity)
+    gravity_stiffness = -carried_body.mass * float(np.cross(axis, lever) @ gravity)
+    return inertia, gravity_load, gravity_stiffness
 
 
 TRUNK_SEGMENTS = ("pelvis", "abdomen", "thorax")

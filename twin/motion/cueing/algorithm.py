@@ -49,9 +49,6 @@ LIMIT_APPROACH_RATE = 20.0
 """[1/s] Rate constant at which a speed may approach its limit."""
 
 
-"""Indices of some of the six axes."""
-
-
 class CuedMotion(Motion):
     """Axes of a point of the platform, accelerations linear between samples at an even period.
 

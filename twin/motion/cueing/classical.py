@@ -309,8 +309,8 @@ class CoordinatedChannels:
         self.lean_rate = np.zeros(3)
         self.lean_slopes = np.zeros((3, 3))
         self.gains_at_rest = np.array([cost.translation_gain, cost.tilt_gain, cost.rotation_gain])
-        self.size = EXPECTED_FORCE / frequency**2
-        self.speed = EXPECTED_FORCE / (np.e * frequency)
+        self.displacement_scale = EXPECTED_FORCE / frequency**2
+        self.speed_scale = EXPECTED_FORCE / (np.e * frequency)
 
     def step(
         self, missing: FloatArray, leaning: FloatArray, rate: FloatArray, free: FloatArray
@@ -340,7 +340,7 @@ class CoordinatedChannels:
             slope.step(forcing, 2.0 * w, w * w)
         self._descend(missing, rate, lean_rate_slopes)
 
-    def _descend(self, missing: FloatArray, rate: FloatArray, lean: FloatArray) -> None:
+    def _descend(self, missing: FloatArray, rate: FloatArray, lean_rate_slopes: FloatArray) -> None:
         """Move the gains one period along the steepest descent of the cost."""
         c = self.cost
         force_error = missing - self.position.acceleration
@@ -351,9 +351,9 @@ class CoordinatedChannels:
         )
         slope = (
             -c.force_weight * force_error * (acceleration + GRAVITY * self.lean_slopes)
-            - c.rate_weight * rate_error * lean
-            + c.place_weight * self.position.value * value / self.size**2
-            + c.speed_weight * self.position.rate * speed / self.speed**2
+            - c.rate_weight * rate_error * lean_rate_slopes
+            + c.place_weight * self.position.value * value / self.displacement_scale**2
+            + c.speed_weight * self.position.rate * speed / self.speed_scale**2
         )
         descent_direction = self.gains_at_rest[:, None] * slope + c.return_weight * (
             self.gains - 1.0
@@ -373,7 +373,7 @@ class YawChannel:
     def __init__(self, frequency: float, cost: AdaptiveSettings, period: float) -> None:
         self.frequency, self.cost, self.period = frequency, cost, period
         self.gain, self.rate, self.slope = 1.0, 0.0, 0.0
-        self.size = EXPECTED_RATE / frequency
+        self.angle_scale = EXPECTED_RATE / frequency
 
     def step(self, angle: float, rate: float) -> None:
         """Advance by one period at a yaw angle [rad] and a reference rate [rad/s]."""
@@ -383,7 +383,7 @@ class YawChannel:
         self.slope += self.period * slope_rate
         descent_direction = (
             -c.rate_weight * (rate - self.rate) * slope_rate
-            + c.place_weight * angle * self.slope / self.size**2
+            + c.place_weight * angle * self.slope / self.angle_scale**2
         )
         descent_direction = c.rotation_gain * descent_direction + c.return_weight * (
             self.gain - 1.0

@@ -474,7 +474,10 @@ class LimitCheck:
 
 
 def bulge(values: FloatArray) -> float:
-    """Return an eighth of the largest second difference of columns `(k, n)`."""
+    """Return how far curves may leave the chords between samples `(k, n)`.
+
+    It is an eighth of the largest second difference.
+    """
     return float(np.abs(np.diff(values, 2, axis=0)).max(initial=0.0)) / 8.0
 
 

@@ -34,7 +34,10 @@ from twin.motion.table import (
 )
 
 ANGULAR_RATE_QUANTITY = Quantity(
-    "angular rate", "rad/s", {"rad/s": 1.0, "deg/s": math.pi / 180.0}, MAX_ANGULAR_RATE
+    "angular rate",
+    "rad/s",
+    {"rad/s": 1.0, "deg/s": math.pi / 180.0},
+    largest=MAX_ANGULAR_RATE,
 )
 
 SPECIFIC_FORCE_QUANTITY = ACCELERATION_QUANTITY._replace(

@@ -127,7 +127,7 @@ class RunPanel:
             home: brings the machine home; None for a run without it.
         """
         self._runner, self._home = runner, home
-        self._again = gui.add_button("Reset and run", color="red", visible=False)
+        self._reset_and_run = gui.add_button("Reset and run", color="red", visible=False)
         self._others = ("Step", "Reset") if home is None else ("Step", "Reset", "Home")
         self._buttons = gui.add_button_group(
             "Run",
@@ -144,7 +144,7 @@ class RunPanel:
             hint="Simulated time per real time: 1 is real time, 0.1 ten times slower.",
         )
         requests.on(self._buttons.on_click, self._pressed, lambda event: event.target.value)
-        requests.on(self._again.on_click, lambda _: self._reset())
+        requests.on(self._reset_and_run.on_click, lambda _: self._reset())
         requests.on(self._speed.on_update, lambda _: self._set_speed())
 
     def refresh(self) -> None:
@@ -153,15 +153,15 @@ class RunPanel:
         options = (RUN_LABEL if self._runner.paused else PAUSE_LABEL, *self._others)
         if self._buttons.options != options:
             self._buttons.options = options
-        if self._again.visible != stopped:
-            self._again.visible = stopped
+        if self._reset_and_run.visible != stopped:
+            self._reset_and_run.visible = stopped
 
     @property
     def chosen(self) -> dict[str, float]:
         """The speed, as a control of a `SetUp`."""
         return {} if self._runner.speed == 1.0 else {"speed": self._runner.speed}
 
-    def describe(self, controls: Mapping[str, Any]) -> None:
+    def restore(self, controls: Mapping[str, Any]) -> None:
         """Apply the speed of a `SetUp`; called on the run's thread."""
         self._speed.value = min(max(controls.get("speed", 1.0), MIN_SPEED), 1.0)
         self._set_speed()

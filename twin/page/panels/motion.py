@@ -206,7 +206,7 @@ class MotionPanel:
         values = {name: control.value for name, control in self._controls.items()}
         return values | {"playing": self._session.playing}
 
-    def describe(self, controls: Mapping[str, Any]) -> None:
+    def restore(self, controls: Mapping[str, Any]) -> None:
         """Show the motion of a `SetUp`; called on the run's thread.
 
         Raises:

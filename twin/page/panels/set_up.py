@@ -89,7 +89,7 @@ class SetUpPanel:
                 if axis not in names:
                     raise InputError(axis, f"is no axis of {set_up.machine}: {', '.join(names)}")
             for panel in (self._motions, *self._kept):
-                panel.describe(set_up.controls)
+                panel.restore(set_up.controls)
             session.move_to([set_up.target.get(axis, 0.0) for axis in names])
             if set_up.controls.get("playing"):
                 self._motions.play()

@@ -327,7 +327,7 @@ class PushPanel:
         initial = self._proposed
         return {name: value for name, value in self._values().items() if value != initial[name]}
 
-    def describe(self, controls: Mapping[str, Any]) -> None:
+    def restore(self, controls: Mapping[str, Any]) -> None:
         """Set the push of a `SetUp`; called on the run's thread."""
         self._propose()
         for name, control in self._controls.items():

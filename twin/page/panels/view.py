@@ -189,7 +189,7 @@ class ViewPanel:
         }
         return {name: value for name, value in choices.items() if value is not None}
 
-    def describe(self, controls: Mapping[str, Any]) -> None:
+    def restore(self, controls: Mapping[str, Any]) -> None:
         """Show the scene as a `SetUp` has it; called on the run's thread.
 
         Raises:

@@ -115,6 +115,7 @@ def _pairs(
     quantity: Callable[[RecordedMotion], FloatArray],
     names: Sequence[str],
 ) -> list[Line]:
+    """Return the lines of one quantity: of the reference solid, of the trajectory dashed."""
     lines = []
     for motion, style in ((reference, "line"), (trajectory, "dash")):
         labels = [f"{name}, {motion.engine}" for name in names]
@@ -190,7 +191,7 @@ def _elbows(model: MachineModel, angles: FloatArray) -> FloatArray | None:
     parameters: Any = model.parameters
     elbows = []
     for leg, base_point, angle in zip(
-        parameters.legs, parameters.home_places, angles.T, strict=True
+        parameters.legs, parameters.home_leg_geometry, angles.T, strict=True
     ):
         crank = leg.home_geometry(base_point)
         zero_normal = np.cross(crank.axis, crank.zero)

@@ -341,7 +341,7 @@ def _columns(shapes: dict[str, Any], unit: str) -> Iterator[tuple[str, list[str]
     n, n_springs = shapes["actuators"], shapes["deflections"] // 2
     cranks = unit == "rad"
     coordinate, force = ("angle", "torque") if cranks else ("length", "force")
-    leg_numbers, springs = range(1, n + 1), range(1, n_springs + 1)
+    leg_numbers, spring_numbers = range(1, n + 1), range(1, n_springs + 1)
     yield "time", ["time [s]"]
     yield "pose", list(POSE_COLUMNS)
     yield "twist", list(TWIST_COLUMNS)
@@ -349,8 +349,8 @@ def _columns(shapes: dict[str, Any], unit: str) -> Iterator[tuple[str, list[str]
     yield "rates", [f"{coordinate} rate {k} [{unit}/s]" for k in leg_numbers]
     yield "forces", [f"{force} {k} [{'N m' if cranks else 'N'}]" for k in leg_numbers]
     if n_springs:
-        deflections = [f"deflection {k} [m]" for k in springs]
-        yield "deflection", deflections + [f"deflection rate {k} [m/s]" for k in springs]
+        deflections = [f"deflection {k} [m]" for k in spring_numbers]
+        yield "deflection", deflections + [f"deflection rate {k} [m/s]" for k in spring_numbers]
     for name, shape in shapes["signals"].items():
         yield (
             SIGNAL_PREFIX + name,

@@ -247,7 +247,7 @@ def machine_bodies(parameters: MachineParameters, machine: Mechanism) -> list[Pa
     parts: list[Part] = []
     feet = [joints[:, :2]]
     own_bodies = set()
-    for leg, leg_geometry in zip(parameters.legs, parameters.home_places, strict=True):
+    for leg, leg_geometry in zip(parameters.legs, parameters.home_leg_geometry, strict=True):
         leg_parts = _leg_parts(leg, leg_geometry, drawing, joints)
         if leg_parts:
             own_bodies.add(f"leg_{leg_geometry.number}_")
@@ -267,7 +267,7 @@ def machine_bodies(parameters: MachineParameters, machine: Mechanism) -> list[Pa
     around_feet = np.concatenate(feet)
     parts += base_plate(drawing, around_feet)
     home = np.array(
-        [leg_geometry.base + leg_geometry.vector for leg_geometry in parameters.home_places]
+        [leg_geometry.base + leg_geometry.vector for leg_geometry in parameters.home_leg_geometry]
     )
     parts.append(soft_shadows(drawing, around_feet, home[:, :2]))
     if parameters.appearance is None:

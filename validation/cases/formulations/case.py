@@ -21,7 +21,7 @@ from twin.validation.cases.formulations.matrices import (
     PRINTED_STOP,
     box_plot,
     falls,
-    rigidity_ranks,
+    rigidity_ratios,
     run_times,
     time_table,
     tips_of,
@@ -48,18 +48,20 @@ def stop_statement(stops: dict[str, IntegrationError]) -> Statement:
 
 def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
     """Return the statement about configuration space behind the singular pose."""
-    ranks = rigidity_ranks(tips_of(platform, fall.pose))
-    variation = largest(ranks / ranks[0] - 1.0)
+    ratios = rigidity_ratios(tips_of(platform, fall.pose))
+    variation = largest(ratios / ratios[0] - 1.0)
     passes_base = fall.pose[-1, 2] < 0.0
     branch_text = "goes on through the base" if passes_base else "turns back"
     return EXTENDED_SPACE_PAPER["configuration_space_branch"].judged(
         f"It {branch_text}.",
         not passes_base,
         "what loses rank at the singular pose is the constraint Jacobian of the passive angles, "
-        "which this formulation does not invert. That of all joints keeps its rank as long as no "
-        "leg lies along its first axis: it is a matter of the platform's shape. For twelve "
-        "constraints as the paper's (nine distances, three of coplanarity) the ratio of extreme "
-        f"singular values is {ranks.min():.3g}, the same all along to {variation:.0e}",
+        "which this formulation does not invert. It needs the rank of the constraint Jacobian of "
+        "all joint coordinates: that of the legs' tips, whose rank depends on the platform's shape "
+        "alone, times the Jacobian of the tips by the joint coordinates, which is regular as long "
+        "as no leg lies along its first axis. Of the tips' twelve constraints (nine distances, "
+        "three of coplanarity, as in the paper) the smallest singular value is "
+        f"{ratios.min():.3g} of the largest, the same all along to {variation:.0e}",
     )
 
 

@@ -227,10 +227,11 @@ def run_times(platform: Platform) -> dict[str, FloatArray]:
     return times
 
 
-def rigidity_ranks(tips: FloatArray) -> FloatArray:
-    """Return the ratios of smallest to largest singular value of twelve rigidity constraints.
+def rigidity_ratios(tips: FloatArray) -> FloatArray:
+    """Return the ratios `(k,)` of smallest to largest singular value of twelve constraints.
 
-    The rows are nine distances and three triple products (coplanarity) of the tips `(k, 6, 3)`,
+    The constraints hold the tips `(k, 6, 3)` together as one rigid body: nine distances and three
+    triple products (coplanarity) stay the same.
     """
     pairs = [(i, (i + 1) % 6) for i in range(6)] + [(0, 2), (2, 4), (4, 0)]
     ratios = []

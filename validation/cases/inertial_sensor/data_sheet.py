@@ -202,19 +202,23 @@ def _bias_instability(sensor: InertialSensor, sheet: dict[str, float]) -> Iterat
     unit = InertialUnit(bias_only.model_copy(update={"gyroscopes": gyroscopes}), seed=11)
     time = np.arange(float(BIAS_READINGS)) * CORRELATION_TIME
     readings = unit.measure(time, *at_rest(BIAS_READINGS))
-    bias = readings.angular_rate / sheet["gyroscopes.instability"]
-    correlation, degrees_of_freedom = exp(-1.0), 3.0 * BIAS_READINGS
+    scaled_bias = readings.angular_rate / sheet["gyroscopes.instability"]
+    correlation, n_readings = exp(-1.0), 3.0 * BIAS_READINGS
+    # Squares of a first-order process are correlated too, by r^2: their mean varies more.
     variance_factor = (1.0 + correlation**2) / (1.0 - correlation**2)
     yield Measure(
         "gyroscopes: standard deviation of the bias instability, relative error",
-        abs(float(np.sqrt(np.mean(bias**2))) - 1.0),
-        STANDARD_ERRORS * sqrt(variance_factor / (2.0 * degrees_of_freedom)),
-        f"five standard errors of {degrees_of_freedom:.0f} readings, one correlation time apart",
+        abs(float(np.sqrt(np.mean(scaled_bias**2))) - 1.0),
+        STANDARD_ERRORS * sqrt(variance_factor / (2.0 * n_readings)),
+        f"five standard errors of {n_readings:.0f} readings, one correlation time apart",
     )
     yield Measure(
         f"gyroscopes: autocorrelation of the bias instability at {CORRELATION_TIME:g} s, off 1 / e",
-        abs(float(np.mean(bias[1:] * bias[:-1]) / np.mean(bias**2)) - correlation),
-        STANDARD_ERRORS * sqrt((1.0 - correlation**2) / degrees_of_freedom),
+        abs(
+            float(np.mean(scaled_bias[1:] * scaled_bias[:-1]) / np.mean(scaled_bias**2))
+            - correlation
+        ),
+        STANDARD_ERRORS * sqrt((1.0 - correlation**2) / n_readings),
         "first-order Markov process, five standard errors; the correlation time is adopted",
     )
 

@@ -26,13 +26,14 @@ POSE_TILT = np.array([0.02, -0.015, 0.01])
 """[rad] Rotation vector of that pose."""
 
 
-TYPED_REASON = "both were typed: rounding alone"
+TYPED_REASON = "the file and the table were both typed: rounding alone"
 JOINTS_REASON = f"{TYPED_REASON}; a joint off by 1 mm shows at 1e-3"
 COMPOSED_REASON = (
     "no differences are taken: rounding alone; 1 % of one leg's mass shows at 3e-7 and more"
 )
 MODES_REASON = (
-    "differences of the accelerations leave 1e-9 where legs are stiff; 1 % of a spring: 5e-3"
+    "differences of the accelerations leave 1e-9 where legs are stiff; "
+    "1 % of a spring's stiffness shows at 5e-3"
 )
 PRINTED_REASON = "half a unit of the last printed digit; one unit where digits were cut"
 

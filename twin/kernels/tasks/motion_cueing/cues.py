@@ -81,7 +81,7 @@ class CommandState(NamedTuple):
     offsets: FloatArray
     """`(N, n)` measured less kinematic coordinates at the reset [m, rad]"""
     targets: FloatArray
-    """`(N, n)` kinematic coordinates of the commanded pose [m, rad]"""
+    """`(N, n)` coordinates of the commanded pose as sensors read them, offsets included [m, rad]"""
 
 
 class Constants(NamedTuple):
@@ -156,7 +156,8 @@ class Signals(NamedTuple):
     CAR_FRONT, CAR_REAR, CAR_HEIGHT, CAR_ARM, CAR_ROLL_STIFFNESS, CAR_ROLL_DAMPING,
     CAR_PITCH_STIFFNESS, CAR_PITCH_DAMPING, CAR_FRONT_TYRE,
 ) = range(14)  # fmt: skip
-"""Entries of a car; the front tyre has four: stiffness, friction, shape, 1 where linear."""
+"""Entries of a car: the fields of `twin.motion.cueing.manoeuvre.Car`, in its units; front and rear
+are distances [m]. A tyre has four: stiffness, friction, shape, 1 where linear."""
 
 CAR_REAR_TYRE = CAR_FRONT_TYRE + 4
 CAR_HEAD = CAR_REAR_TYRE + 4
@@ -238,15 +239,15 @@ def to_road(pitch: float, roll: float, vector: Vector) -> Vector:
 def sensed_motion(car: FloatArray, state: FloatArray, rate: FloatArray, row: FloatArray) -> None:
     """Fill `row` (6,): specific force and angular rate at the head, in axes of the body."""
     pitch, roll = state[6], state[4]
-    r, pitching, rolling = state[3], state[7], state[5]
+    r, pitch_rate, roll_rate = state[3], state[7], state[5]
     axis = (cos(pitch), 0.0, -sin(pitch))
-    frame_omega = (0.0, pitching, r)
-    body_omega = add((rolling * axis[0], 0.0, rolling * axis[2]), frame_omega)
+    frame_omega = (0.0, pitch_rate, r)
+    body_omega = add((roll_rate * axis[0], 0.0, roll_rate * axis[2]), frame_omega)
     axis_rate = cross(frame_omega, axis)
     angular_acceleration = (
-        rate[5] * axis[0] + rolling * axis_rate[0] - pitching * r,
-        rate[7] + rolling * axis_rate[1],
-        rate[5] * axis[2] + rolling * axis_rate[2] + rate[3],
+        rate[5] * axis[0] + roll_rate * axis_rate[0] - pitch_rate * r,
+        rate[7] + roll_rate * axis_rate[1],
+        rate[5] * axis[2] + roll_rate * axis_rate[2] + rate[3],
     )
     head_position = to_road(pitch, roll, (car[CAR_HEAD], car[CAR_HEAD + 1], car[CAR_HEAD + 2]))
     head_acceleration = add(
@@ -292,9 +293,9 @@ def drive_car(
     sensed_motion(car, state, rates[0], rows[0])
     for k in range(rows.shape[0] - 1):
         for stage in range(1, 4):
-            fraction = step if stage == 3 else 0.5 * step
+            stage_step = step if stage == 3 else 0.5 * step
             for j in range(STATE_SIZE):
-                trial_state[j] = state[j] + fraction * rates[stage - 1, j]
+                trial_state[j] = state[j] + stage_step * rates[stage - 1, j]
             stage_index = 2 * k + (2 if stage == 3 else 1)
             car_rate(car, trial_state, steer[stage_index], traction[stage_index], rates[stage])
         for j in range(STATE_SIZE):
@@ -316,14 +317,14 @@ def sense(model: FloatArray, state: FloatArray, begin_input: float, end_input: f
         begin_input: input at the begin of the period; may differ from the end of the last period.
         end_input: input at the end of the period.
     """
-    first_output = (
+    first_state = (
         model[0] * state[0] + model[1] * state[1] + model[4] * begin_input + model[6] * end_input
     )
-    second_output = (
+    second_state = (
         model[2] * state[0] + model[3] * state[1] + model[5] * begin_input + model[7] * end_input
     )
-    state[0], state[1] = first_output, second_output
-    return float(model[8] * first_output + model[9] * second_output + model[10] * end_input)
+    state[0], state[1] = first_state, second_state
+    return float(model[8] * first_state + model[9] * second_state + model[10] * end_input)
 
 
 @compiled
@@ -482,7 +483,7 @@ def legs_at(
     y: FloatArray,
     coordinates: FloatArray,
 ) -> bool:
-    """Fill `coordinates` (n,) of the actuators at `axes`; False where a leg does not reach."""
+    """Fill `coordinates` (n,) of the actuators at `axes`, plus `offset`; False out of reach."""
     pose_of_axes(machine.legs, machine.home, axes, y)
     is_reachable = inverse_kinematics(machine.legs, y[:7], coordinates)
     for j in range(coordinates.shape[0]):
@@ -499,8 +500,8 @@ def allowance(machine: Command, j: int, start: float, direction: float) -> float
     """
     remaining_stroke = machine.high[j] - start if direction > 0.0 else start - machine.low[j]
     remaining_stroke = max(remaining_stroke, 0.0)
-    stopping_speed = machine.period * sqrt(2.0 * machine.max_deceleration[j] * remaining_stroke)
-    return float(min(remaining_stroke, stopping_speed, machine.max_travel[j]))
+    stopping_travel = machine.period * sqrt(2.0 * machine.max_deceleration[j] * remaining_stroke)
+    return float(min(remaining_stroke, stopping_travel, machine.max_travel[j]))
 
 
 @device
@@ -572,12 +573,12 @@ def advance_command(
         work: `(13,)`, `(6,)`, `(n,)`, `(n,)`, overwritten.
     """
     y, trial, coordinates, last_coordinates = work
-    command, rates = state.axes[i], state.rates[i]
+    axes, rates = state.axes[i], state.rates[i]
     offset, target_coordinates = state.offsets[i], state.targets[i]
     within_range = False
     for _ in range(2):
         for j in range(6):
-            trial[j] = command[j] + step[j]
+            trial[j] = axes[j] + step[j]
         within_range = legs_at(machine, trial, offset, y, coordinates)
         fraction = speed_fraction(machine, coordinates, target_coordinates) if within_range else 0.0
         if not fraction > 1.0:
@@ -587,22 +588,22 @@ def advance_command(
             rates[j] /= fraction
     if not (within_range and keeps_range(machine, coordinates, target_coordinates)):
         for j in range(6):
-            trial[j] = command[j]
+            trial[j] = axes[j]
         for j in range(coordinates.shape[0]):
             last_coordinates[j] = target_coordinates[j]
         for axis in machine.free:
-            trial[axis] = command[axis] + step[axis]
+            trial[axis] = axes[axis] + step[axis]
             legs_at(machine, trial, offset, y, coordinates)
             step_fraction = path_fraction(
                 machine, coordinates, last_coordinates, target_coordinates
             )
-            trial[axis] = command[axis] + step_fraction * step[axis]
+            trial[axis] = axes[axis] + step_fraction * step[axis]
             rates[axis] *= step_fraction
             legs_at(machine, trial, offset, y, last_coordinates)
         for j in range(coordinates.shape[0]):
             coordinates[j] = last_coordinates[j]
     for j in range(6):
-        command[j] = trial[j]
+        axes[j] = trial[j]
     for j in range(coordinates.shape[0]):
         target_coordinates[j] = coordinates[j]
 
@@ -631,9 +632,9 @@ def fill_pose_command(actions: FloatArray, bundle: Any) -> None:
             axis = machine.free[k]
             if machine.mode == ACCELERATION_ACTIONS:
                 previous_rate = rates[i, axis]
-                setpoint = previous_rate + period * machine.scale[axis] * actions[i, k]
+                unlimited_rate = previous_rate + period * machine.scale[axis] * actions[i, k]
                 largest_speed = machine.speed[axis]
-                rates[i, axis] = min(max(setpoint, -largest_speed), largest_speed)
+                rates[i, axis] = min(max(unlimited_rate, -largest_speed), largest_speed)
                 pose_step[axis] = 0.5 * period * (previous_rate + rates[i, axis])
             else:
                 rates[i, axis] = machine.scale[axis] * actions[i, k] / period
@@ -644,8 +645,10 @@ def fill_pose_command(actions: FloatArray, bundle: Any) -> None:
         for j in range(n):
             requested_speed = (targets[i, j] - start_coordinates[j]) / period
             largest_speed = machine.max_travel[j] / period
-            setpoint = requested_speed + machine.gain * (start_coordinates[j] - measured[i, j])
-            command[i, j] = min(max(setpoint, -largest_speed), largest_speed)
+            corrected_speed = requested_speed + machine.gain * (
+                start_coordinates[j] - measured[i, j]
+            )
+            command[i, j] = min(max(corrected_speed, -largest_speed), largest_speed)
 
 
 @compiled
@@ -681,5 +684,5 @@ def fill_speed_command(actions: FloatArray, bundle: Any) -> None:
         for j in range(command.shape[1]):
             lowest_change = min(machine.low[j] - measured[i, j], 0.0)
             highest_change = max(machine.high[j] - measured[i, j], 0.0)
-            setpoint = actions[i, j] * machine.max_travel[j]
-            command[i, j] = min(max(setpoint, lowest_change), highest_change) / machine.period
+            change = actions[i, j] * machine.max_travel[j]
+            command[i, j] = min(max(change, lowest_change), highest_change) / machine.period

@@ -109,7 +109,7 @@ def closest_axes(machine: MachineParameters) -> tuple[float, tuple[int, int]]:
     all pairs share one.
     """
     chains = []
-    for leg, leg_geometry in zip(machine.legs, machine.home_places, strict=True):
+    for leg, leg_geometry in zip(machine.legs, machine.home_leg_geometry, strict=True):
         elbow = (
             [leg_geometry.base + leg.home_crank(leg_geometry)] if isinstance(leg, RssLeg) else []
         )
