@@ -142,7 +142,7 @@ class LoadSharing:
 
         e <- e - N N' e,        v <- v - D N N' f,        D = INTERNAL_FORCE_DROOP / velocity gain
 
-    Derivation: docs/control.md.
+    See docs/theory.md.
     """
 
     def __init__(self, platform: MachineModel, reference: Reference, gain: FloatArray) -> None:

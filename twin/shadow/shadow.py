@@ -203,7 +203,7 @@ class Shadow:
 
     A sample holds measurements and the command of the period before it. The model bridges lost
     samples. In the first seconds of motion the shadow learns what is normal for this machine;
-    later changes are faults. docs/shadow.md derives residuals and thresholds. No sample stops the
+    later changes are faults. docs/shadow.md describes residuals and thresholds. No sample stops the
     shadow: unusable fields are left out and counted in `check`.
 
     Attributes:

@@ -116,7 +116,7 @@ class VelocityStudy(StepStudy):
     timestep: float = 1e-4
     carried: bool = False
     """whether the loop's integral carries the weight when the step comes. It did not in the thesis,
-    or its response would overshoot more (docs/tuning.md)"""
+    or its response would overshoot more (docs/reproductions.md)"""
 
     def gains(self, platform: MachineModel) -> tuple[Gain, ...]:
         """Return gain and integral time with the bounds of the thesis, scaled by mass.

@@ -8,7 +8,7 @@ transmission's force, so that both sides exchange the same impulse.
 RC servos and stepper motors take positions. Both draw their motor to a position inside each of the
 motor's own steps, as a servo's loop and a stepper's field do.
 
-docs/plant.md derives the scheme and the laws.
+docs/theory.md has the scheme and the laws.
 """
 
 from __future__ import annotations
