@@ -81,7 +81,10 @@ class MotionSpecification(NamedTuple):
             raise InputError("motion", f"must be one of {', '.join(MOTION_NAMES)}, or a file")
         if name != "tank" and axis not in free_axes(platform):
             known_axes = ", ".join(free_axes(platform))
-            raise InputError("axis", f"{platform.name} moves in {known_axes}, not in {brief(axis)}")
+            raise InputError(
+                "axis",
+                f"must be one of {known_axes}, in which {platform.name} moves, not {brief(axis)}",
+            )
         if self.amplitude is not None:
             return self.motion_of_size(platform, self.amplitude)
         default = default_amplitude(platform, "pitch" if name == "tank" else axis)
