@@ -5,7 +5,9 @@ import pytest
 from console import console
 from refusals import refused
 
+import twin
 from twin.cli.values import in_unit, pose_of, quantities, quantity
+from twin.errors import InputError
 from twin.rotations import angles_from_quaternion
 
 pytestmark = pytest.mark.quick
@@ -90,3 +92,17 @@ def test_wrong_options_end_in_one_line(subtests):
             assert len(result.stderr.strip().splitlines()) == 1
             assert result.stderr.startswith("twin: ")
             assert told in result.stderr
+
+
+@pytest.mark.parametrize("name", ["balancer", "tripod", "driving_simulator"])
+def test_a_pose_of_three_freedoms_refuses_what_follows(name):
+    platform = twin.load(name)
+    pose = pose_of(platform, "pitch=5 deg,roll=3 deg")
+    assert pose == pytest.approx(platform.constrain(pose).pose, abs=1e-12)
+    x, y, z = pose[:3]
+    yaw, pitch, roll = angles_from_quaternion(pose[3:])
+    printed = f"{x:.6f},{y:.6f},{z:.6f},yaw={yaw:.6f},pitch={pitch:.6f},roll={roll:.6f}"
+    assert pose_of(platform, printed) == pytest.approx(pose, abs=2e-6)
+    for text in ("x=10 mm", "0.01,0", "yaw=5 deg"):
+        with pytest.raises(InputError, match=r"height, roll and pitch: .* leave it out"):
+            pose_of(platform, text)

@@ -136,7 +136,9 @@ def axis_ranges(platform: MachineModel) -> Ranges:
 
 
 def _degrees(span: tuple[float, float]) -> tuple[float, float]:
-    return float(np.degrees(span[0])), float(np.degrees(span[1]))
+    # In radians again, rounding must not put them beyond the end, where there may be no pose.
+    low, high = np.degrees(span) * (1.0 - DEGREE_TOLERANCE)
+    return float(low), float(high)
 
 
 def moved_home(platform: MachineModel, axis: str, value: float, unit: str) -> FloatArray:
@@ -144,6 +146,9 @@ def moved_home(platform: MachineModel, axis: str, value: float, unit: str) -> Fl
     unit_scale = np.pi / 180.0 if unit == "deg" else 1.0
     return Chart.about(platform, (axis,)).poses([unit_scale * value])
 
+
+DEGREE_TOLERANCE = 1e-12
+"""Fraction by which ends of ranges in degrees are inside those in radians."""
 
 END_TOLERANCE = 1e-6
 """Fraction of the stroke within which an actuator counts as being at its end."""

@@ -31,7 +31,7 @@ from twin.calibration.measured import (
 from twin.calibration.measurement_model import LegErrors, legs_with
 from twin.errors import InputError
 from twin.model.forward_kinematics import geometry
-from twin.model.machine_base import constrained
+from twin.model.machine_base import check_nearest, nearest_allowed
 from twin.model.machine_model import MachineModel
 from twin.rotations import angles_from_quaternion, displaced
 
@@ -82,7 +82,8 @@ def simulated(
         raise InputError("errors", f"must have shape {legs.shape}, got {values.shape}")
     at, true_legs = np.atleast_2d(as_pose(poses, "poses")), legs_with(legs, values)
     if size:
-        at = constrained(true_legs, at, np.zeros((len(at), 6)), np.zeros((len(at), 6)))[0]
+        at = nearest_allowed(true_legs, at)
+        check_nearest(true_legs, at)
     coordinates = geometry(true_legs, at, size).values[:, : machine.n_actuators] - values[:, -1]
     if not np.isfinite(coordinates).all():
         raise InputError("poses", "a leg cannot reach one of them")

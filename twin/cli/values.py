@@ -215,6 +215,12 @@ MAX_UNITS_SHOWN = 3
 NUMBERED_AXES = ("x", "y", "z")
 ANGLE_NAMES = ("yaw", "pitch", "roll")
 
+FOLLOWING_AXES = ("x", "y", "yaw")
+"""Coordinates that follow from height, roll and pitch on machines with three freedoms."""
+
+FOLLOWING_TOLERANCE = 1e-6
+"""[m, rad] Difference of a coordinate that follows, as of one that was printed with six digits."""
+
 
 class Measured(float):
     """A number in SI that knows the SI unit with which it was written; empty for none."""
@@ -313,7 +319,7 @@ def pose_of(platform: Platform, text: str | None, field: str = "pose") -> FloatA
     parts keep their home values; angles are yaw, pitch and roll of the platform in the base frame.
 
     Raises:
-        InputError: no such text.
+        InputError: no such text, or x, y or yaw of a machine on which they follow from the others.
         UnreachablePoseError: as `Platform.constrain`.
     """
     import numpy as np
@@ -326,7 +332,8 @@ def pose_of(platform: Platform, text: str | None, field: str = "pose") -> FloatA
     if len(parts) == 7 and "=" not in text:
         return np.array(quantities(text, field, "m", "m", "m", ""))
     angles = angles_from_quaternion(platform.home[3:])
-    values = dict(zip((*NUMBERED_AXES, *ANGLE_NAMES), (*platform.home[:3], *angles), strict=True))
+    at_home = (*platform.home[:3], *angles)
+    values = dict(zip((*NUMBERED_AXES, *ANGLE_NAMES), at_home, strict=True))
     for k, part in enumerate(parts):
         name, equal_sign, value = part.partition("=")
         if not equal_sign:
@@ -339,7 +346,17 @@ def pose_of(platform: Platform, text: str | None, field: str = "pose") -> FloatA
     pose = pose_from_angles(
         [values[name] for name in NUMBERED_AXES], [values[name] for name in ANGLE_NAMES]
     )
-    return np.asarray(platform.constrain(pose).pose)
+    fitted = np.asarray(platform.constrain(pose).pose)
+    taken = (*fitted[:3], *angles_from_quaternion(fitted[3:]))
+    for name, home, value in zip(values, at_home, taken, strict=True):
+        is_given = platform.dof < 6 and name in FOLLOWING_AXES and values[name] != home
+        if is_given and abs(values[name] - value) > FOLLOWING_TOLERANCE:
+            raise InputError(
+                field,
+                f"{platform.name} moves in height, roll and pitch: {name} follows from these and "
+                f"is {value:.6g} here; leave it out",
+            )
+    return fitted
 
 
 def _number(text: Any) -> float | None:

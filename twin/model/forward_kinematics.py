@@ -28,10 +28,10 @@ from twin.kernels.legs.interface import Legs
 from twin.model.machine_base import (
     MachineBase,
     characteristic_length,
-    constrained,
     constraint_rows,
     inside,
     meets_constraints,
+    nearest_allowed,
     null_space,
     run,
 )
@@ -159,7 +159,7 @@ def nearest_poses(
         trial = turned(poses[active_rows], step)
         trial[:, 3:] /= np.linalg.norm(trial[:, 3:], axis=1, keepdims=True)
         if machine.dof < 6:
-            trial = constrained(legs, trial, np.zeros_like(step), np.zeros_like(step))[0]
+            trial = nearest_allowed(legs, trial)
         trial_residuals, trial_jacobians = _misses(machine, coordinates[active_rows], trial, scale)
         # A trial that is out of reach has NaN residuals, which compare as not improved.
         improved = (trial_residuals**2).sum(axis=1) < (residuals[active_rows] ** 2).sum(axis=1)
@@ -291,8 +291,7 @@ def waypoints(machine: MachineBase) -> tuple[FloatArray, FloatArray]:
     steps = (fractions[:, None] * directions[:, None]).reshape(-1, 6)
     poses = turned(np.tile(machine.home, (len(steps), 1)), steps)
     if n_constraints:
-        zero = np.zeros((len(poses), 6))
-        poses = constrained(legs, poses, zero, zero)[0]
+        poses = nearest_allowed(legs, poses)
     at = geometry(legs, np.vstack([poses, machine.home]), n_constraints)
     values = at.values[:, : machine.n_actuators]
     admissible = inside(values, machine.minimum_coordinates, machine.maximum_coordinates)
@@ -528,7 +527,6 @@ def _random_poses(
     tip_points = machine.base_joints[leg] + directions * lengths[:, None] - arms
     poses = np.hstack([tip_points, turns])
     if machine.dof < 6:
-        zero = np.zeros((n_draws, 6))
-        poses = constrained(machine.constants.legs, poses, zero, zero)[0]
+        poses = nearest_allowed(machine.constants.legs, poses)
     values = geometry(machine.constants.legs, poses, 0).values
     return poses[np.isfinite(values).all(axis=1)][:RANDOM_STARTS]

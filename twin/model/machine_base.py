@@ -229,27 +229,52 @@ def meets_constraints(legs: Legs, poses: FloatArray) -> BoolArray:
     return np.asarray(np.abs(errors).max(axis=1, initial=0.0) <= MOTION_TOLERANCE)
 
 
+def has_nearest(legs: Legs, poses: FloatArray) -> BoolArray:
+    """Return `(batch,)` whether legs allow poses `(batch, 7)`; False where they allow none near.
+
+    Raises:
+        InputError: a pose that the legs do not allow, though one of its height and normal.
+    """
+    nearest = nearest_allowed(legs, poses)
+    exists = meets_constraints(legs, nearest)
+    is_off = exists & ~meets_constraints(legs, poses)
+    if is_off.any():
+        entry = int(np.argmax(is_off))
+        raise _not_allowed("pose", entry, f" The nearest is {nearest[entry].round(9).tolist()}.")
+    return exists
+
+
+def check_nearest(legs: Legs, nearest: FloatArray) -> None:
+    """Raise UnreachablePoseError where `nearest_allowed` `(batch, 7)` are off the constraints."""
+    errors = constraint_rows(legs, nearest, np.zeros((len(nearest), 6)))[:, :, 7]
+    entry = _first_off(errors, np.ones(len(nearest)))
+    if entry >= 0:
+        raise UnreachablePoseError(
+            f"entry {entry}: the legs allow no pose of this height and tilt, whatever x, y and the "
+            f"turn about the platform's normal: the nearest, {nearest[entry].round(9).tolist()}, "
+            f"is {np.abs(errors[entry]).max():.3g} m off the planes of the legs. Tilt it less.",
+            {"index": entry, "pose": nearest[entry].copy(), "legs": []},
+        )
+
+
 def check_constraints(
     legs: Legs,
     poses: FloatArray,
     twists: FloatArray | None = None,
     accelerations: FloatArray | None = None,
 ) -> None:
-    """Raise InputError for poses, twists, accelerations `(batch, .)` that the legs do not allow."""
+    """Check poses, twists and accelerations `(batch, .)`.
+
+    Raises:
+        InputError: a motion that the legs do not allow.
+        UnreachablePoseError: as `check_nearest`.
+    """
     motion = np.zeros((len(poses), 6)) if twists is None else twists
     constraint_values = constraint_rows(legs, poses, motion)
     # Columns of a constraint: its row C (0 to 5), drift (6), and error of the pose (7).
-    entry = _first_off(constraint_values[:, :, 7], np.ones(len(poses)))
-    if entry >= 0:
-        at_rest = np.zeros((1, 6))
-        nearest = constrained(legs, poses[entry][None], at_rest, at_rest)[0]
-        if not meets_constraints(legs, nearest)[0]:
-            raise InputError(
-                "pose",
-                f"entry {entry} is none that the legs allow, whatever x, y and the turn about the "
-                "platform's normal: tilt it less",
-            )
-        raise _not_allowed("pose", entry, f" The nearest is {nearest[0].round(9).tolist()}.")
+    if _first_off(constraint_values[:, :, 7], np.ones(len(poses))) >= 0:
+        has_nearest(legs, poses)
+        check_nearest(legs, nearest_allowed(legs, poses))
     if twists is not None:
         off = np.einsum("kij,kj->ki", constraint_values[:, :, :6], twists)
         if (entry := _first_off(off, _sizes(twists))) >= 0:
@@ -259,6 +284,12 @@ def check_constraints(
         entry = _first_off(off + constraint_values[:, :, 6], _sizes(accelerations))
         if entry >= 0:
             raise _not_allowed("acceleration", entry)
+
+
+def nearest_allowed(legs: Legs, poses: FloatArray) -> FloatArray:
+    """Return the poses `(batch, 7)` of the same height and normal nearest to the constraints."""
+    zero = np.zeros((len(poses), 6))
+    return constrained(legs, poses, zero, zero)[0]
 
 
 def constrained(

@@ -40,10 +40,12 @@ from twin.model.machine_base import (
     PlatformMotion,
     characteristic_length,
     check_constraints,
+    check_nearest,
     condition_number,
     constrained,
     constraint_rows,
     coordinates_given,
+    has_nearest,
     inside,
     joint_motion,
     run,
@@ -206,6 +208,8 @@ class MachineModel(MachineBase):
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion.
+            UnreachablePoseError: the legs allow no pose of this height and tilt; the message says
+                by how far.
         """
         shape, arrays = flatten_batch(
             pose=as_pose(pose),
@@ -214,6 +218,7 @@ class MachineModel(MachineBase):
         )
         if self.dof < 6 and len(arrays[0]):
             arrays = list(constrained(self.constants.legs, *arrays))
+            check_nearest(self.constants.legs, arrays[0])
         return PlatformMotion(*(array.reshape((*shape, array.shape[-1])) for array in arrays))
 
     def leg_coordinates(
@@ -257,7 +262,7 @@ class MachineModel(MachineBase):
     def within_limits(self, pose: Any = None, *, lengths: Any = None) -> BoolArray:
         """Return `(...)` whether all actuators are inside their limits, rounding allowed.
 
-        False where a leg cannot reach.
+        False where a leg cannot reach, or where the legs allow no pose of the same height and tilt.
 
         Args:
             pose: poses `(..., 7)`. Actuator coordinates `(..., n)` are taken as such, except of a
@@ -269,9 +274,11 @@ class MachineModel(MachineBase):
         """
         shape, coordinates = coordinates_given(pose, lengths, self.n_actuators)
         if coordinates is None:
-            shape, poses = self._poses(pose)
+            shape, (poses,) = flatten_batch(pose=as_pose(pose))
             coordinates = np.empty((len(poses), self.n_actuators))
             run(inverse_kinematics_batch, (self.constants.legs,), (poses, coordinates))
+            if self.dof < 6:
+                coordinates[~has_nearest(self.constants.legs, poses)] = np.nan
         return inside(coordinates, self.minimum_coordinates, self.maximum_coordinates).reshape(
             shape
         )

@@ -14,7 +14,7 @@ from numpy.polynomial import Legendre, Polynomial
 from numpy.polynomial.legendre import legvander
 
 from twin.basics.arrays import FloatArray, as_flag, bounded, one_of, positive, read_only
-from twin.errors import InputError, StateError
+from twin.errors import InputError, StateError, UnreachablePoseError
 from twin.model.integrate import static_deflection
 from twin.model.machine_base import PlatformMotion
 from twin.model.machine_model import MachineModel, as_model
@@ -92,9 +92,18 @@ def constrained_motion(platform: MachineModel, motion: Motion, time: FloatArray)
 
     Raises:
         InputError: the motion goes along an axis that the machine cannot move.
+        UnreachablePoseError: the legs allow no pose of the motion's height and tilt at a time.
     """
     reference = motion.sample(time)
-    constrained = platform.constrain(*reference)
+    try:
+        constrained = platform.constrain(*reference)
+    except UnreachablePoseError as error:
+        when, reason = float(time[error.data["index"]]), error.message.split(": ", 1)[1]
+        raise UnreachablePoseError(
+            f"{platform.name} moves in {', '.join(free_axes(platform))}, but at {when:.4g} s of "
+            f"the motion {reason}",
+            error.data,
+        ) from None
     if platform.dof < 6:
         _refuse_locked_axes(platform, motion, time, reference.pose, constrained.pose)
     return constrained
@@ -182,9 +191,9 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
     """
     n_intervals = round(motion.duration / timestep)
     time = np.arange(n_intervals + 1.0) * (motion.duration / n_intervals)
-    reference = constrained_motion(machine, motion, time)
     springs: dict[str, FloatArray] = {}
     try:
+        reference = constrained_motion(machine, motion, time)
         coordinates = machine.inverse_kinematics(reference.pose)
         rates = np.einsum("kij,kj->ki", machine.jacobian(reference.pose), reference.twist)
         if machine.n_deflections:

@@ -16,10 +16,9 @@ from twin.motion import (
     SineMotion,
     StepMotion,
     TankTrackMotion,
-    axis_names,
 )
 from twin.motion.motion import POSITION_AXES
-from twin.motion.recording import FITTED_LIMIT_USE, fitted_motion
+from twin.motion.recording import FITTED_LIMIT_USE, fitted_motion, free_axes
 from twin.rotations import angles_from_quaternion
 
 MOTION_NAMES = ("still", "sine", "step", "lift", "chirp", "tank")
@@ -78,12 +77,14 @@ class MotionSpecification(NamedTuple):
         positive(self.frequency, "frequency")
         if name == "still":
             return None
-        convention = convention_of(platform)
         if name not in MOTION_NAMES:
             raise InputError("motion", f"must be one of {', '.join(MOTION_NAMES)}, or a file")
-        if name != "tank" and axis not in axis_names(convention):
-            known_axes = ", ".join(axis_names(convention))
-            raise InputError("axis", f"must be one of {known_axes}, not {brief(axis)}")
+        if name != "tank" and axis not in free_axes(platform):
+            known_axes = ", ".join(free_axes(platform))
+            raise InputError(
+                "axis",
+                f"must be one of {known_axes}, in which {platform.name} moves, not {brief(axis)}",
+            )
         if self.amplitude is not None:
             return self.motion_of_size(platform, self.amplitude)
         default = default_amplitude(platform, "pitch" if name == "tank" else axis)

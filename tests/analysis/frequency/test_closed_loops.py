@@ -103,6 +103,15 @@ def test_masses_of_the_actuators():
     assert np.isinf(free).sum() == 1
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["tripod", "balancer"])
+def test_an_actuator_of_three_moves_alone(name):
+    platform = twin.load(name)
+    path = actuator_path(platform, 2)
+    assert_within(platform.jacobian(platform.home) @ path.twist, [0.0, 1.0, 0.0], 1e-12)
+    assert_within(platform.constraints(platform.home) @ path.twist, np.zeros(3), 1e-12)
+
+
 def test_paths_are_checked():
     stewart, simulator = twin.load("stewart"), twin.load("driving_simulator")
     for call in (

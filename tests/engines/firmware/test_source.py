@@ -31,6 +31,8 @@ MACHINES = (
     "linuxcnc_hexapod",
 )
 
+IN_PLANES = ("tripod", "balancer")
+
 COUNT = 10_000
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
@@ -96,6 +98,11 @@ class Compiled:
         )
         return search, pose
 
+    def onto_planes(self, pose):
+        """Return the result and the pose on the planes of all legs."""
+        moved = pose.astype(self.dtype)
+        return self.call("onto_planes", self.legs, moved), moved
+
     def outside_limits(self, coordinates):
         """Return the first leg outside its limits, or 0."""
         return self.call("outside_limits", self.legs, coordinates.astype(self.dtype))
@@ -123,14 +130,19 @@ def precision(request):
     return request.param
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", [*MACHINES, *IN_PLANES])
 def test_source_computes_what_kernels_compute(name, precision, tmp_path):
     platform, tolerance = machine_of(name), TOLERANCES[precision]
     compiled = Compiled(platform, tmp_path, precision)
     reach = 0.02 * np.ptp([platform.minimum_coordinates, platform.maximum_coordinates])
+    if platform.coordinate_unit == "rad":
+        reach *= platform.parameters.mean_arm
     shifts = np.random.default_rng(4).uniform(-1.0, 1.0, (COUNT, 6)) * [*[reach] * 3, *[0.05] * 3]
     # Numbers of this type, so that rounding the pose is no difference.
-    poses = displaced(platform.home, shifts).astype(compiled.dtype).astype(float)
+    poses = platform.constrain(displaced(platform.home, shifts)).pose
+    poses = poses.astype(compiled.dtype).astype(float)
+    if platform.dof < 6:  # rounded to single precision, they are off the planes
+        poses = platform.constrain(poses).pose
     coordinates = platform.inverse_kinematics(poses)
     jacobians = platform.jacobian(poses)
     found = [compiled.inverse_kinematics(pose) for pose in poses]
@@ -146,6 +158,7 @@ def test_source_computes_what_kernels_compute(name, precision, tmp_path):
     reached = np.array([pose for _, pose in searches], float)
     assert_within(reached, poses, 100.0 * tolerance)
     reached[:, 3:] /= np.linalg.norm(reached[:, 3:], axis=1, keepdims=True)
+    reached = platform.constrain(reached).pose
     # An angle is computed to the rounding of its full range.
     scale = np.pi if platform.coordinate_unit == "rad" else coordinates.max()
     assert_within(platform.inverse_kinematics(reached), coordinates, tolerance * scale)
@@ -179,6 +192,24 @@ def test_what_cannot_be_reached_is_named(stewart, tmp_path):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("name", IN_PLANES)
+def test_poses_are_moved_onto_the_planes(name, precision, tmp_path):
+    platform, tolerance = twin.load(name), TOLERANCES[precision]
+    compiled = Compiled(platform, tmp_path, precision)
+    shifts = np.random.default_rng(6).uniform(-0.01, 0.01, (200, 6)) * [1, 1, 1, 20, 20, 20]
+    for pose in displaced(platform.home, shifts):
+        failed, moved = compiled.onto_planes(pose)
+        assert failed == 0
+        assert_within(moved, platform.constrain(pose).pose, 10.0 * tolerance)
+        assert compiled.inverse_kinematics(moved)[0] == 0
+    off = platform.home + 0.01 * np.eye(7)[0]
+    missed = np.abs(platform.first_axes[:, 0]) > 1e-3
+    assert compiled.inverse_kinematics(off)[0] == -1 - int(np.argmax(missed))
+    off[0] = np.nan
+    assert compiled.onto_planes(off)[0] != 0
+
+
+@pytest.mark.quick
 def test_angles_are_yaw_pitch_roll(stewart, tmp_path):
     compiled = Compiled(stewart, tmp_path, "double")
     position, angles = [0.1, -0.2, 0.9], [0.3, -0.2, 0.1]
@@ -197,7 +228,7 @@ def test_a_title_cannot_break_the_source(tmp_path):
 
 @pytest.mark.quick
 def test_what_c_cannot_have_is_refused(stewart, tmp_path):
-    with refused("six degrees of freedom"):
+    with refused("stands on pillars"):
         export(twin.load("driving_simulator"), "c", tmp_path)
     with refused("unknown precision 'half'"):
         export(stewart, "c", tmp_path, precision="half")

@@ -9,12 +9,16 @@ from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
 import twin
+from twin.analysis.feasibility.course import Mobility
+from twin.analysis.feasibility.joint_angles import required_stroke
 from twin.analysis.platform import Platform
 from twin.analysis.workspace.region import motion_ranges
-from twin.errors import InputError
+from twin.errors import InputError, UnreachablePoseError
 from twin.machine.file.read import parameters_from
 from twin.machine.machine import parameters_path
+from twin.motion.cueing.algorithm import machine_ranges
 from twin.motion.specification import axes_from_home
+from twin.simulation.live.steering import Axes
 
 pytestmark = pytest.mark.quick
 
@@ -176,20 +180,37 @@ def test_all_poses_on_leaning_hinges_are_found():
     assert_within(lengths, np.tile(platform.home_coordinates, (len(modes), 1)), 1e-12)
 
 
+def hinges_to_the_middle():
+    """Return a tripod of which no turn brings all tips into their planes beyond some tilt."""
+    return on_hinges(twin.load("tripod").base_joints / 0.14, ["20 deg", "140 deg", "260 deg"])
+
+
 def test_ranges_end_where_the_planes_part():
-    """Hinges toward the middle: beyond some tilt no turn brings all tips into their planes."""
-    toward_the_middle = twin.load("tripod").base_joints / 0.14
-    platform = on_hinges(toward_the_middle, ["20 deg", "140 deg", "260 deg"])
+    platform = hinges_to_the_middle()
     low, high = {one.axis: one.span for one in motion_ranges(platform)}["roll"]
     assert -0.6 < low < 0.0 < high < 0.6
     ends = Rotation.from_euler("xy", [[low, 0], [high, 0], [1.05 * high, 0]]).as_quat()[
         :, [3, 0, 1, 2]
     ]
-    tilted_poses = platform.constrain(np.hstack([np.tile(platform.home[:3], (3, 1)), ends])).pose
-    assert platform.within_limits(tilted_poses[:2]).all()
-    assert np.abs(tilted_poses[2, :2]).max() < 0.14
-    with pytest.raises(InputError, match="whatever x, y and the turn"):
-        platform.inverse_kinematics(tilted_poses[2])
+    poses = np.hstack([np.tile(platform.home[:3], (3, 1)), ends])
+    assert platform.within_limits(platform.constrain(poses[:2]).pose).all()
+    assert platform.within_limits(poses[2:]).tolist() == [False]
+    for refusing in (platform.constrain, platform.inverse_kinematics):
+        with pytest.raises(UnreachablePoseError, match=r"entry 0.* m off the planes") as caught:
+            refusing(poses[2:])
+        assert np.abs(caught.value.data["pose"][:2]).max() < 0.14
+
+
+@pytest.mark.seconds
+def test_searches_end_where_the_planes_part():
+    platform = hinges_to_the_middle()
+    low, high = {one.axis: one.span for one in motion_ranges(platform)}["roll"]
+    roll = next(axis for axis in Axes(platform).ranges if axis.name == "roll")
+    assert_within(np.radians([roll.low, roll.high]), [low, high], 5e-3)
+    box = Mobility.about(platform.home, {"roll": (1.3 * low, 1.3 * high)}, "roll_pitch")
+    found = required_stroke(platform, box)
+    assert len(found.unreachable) and np.isfinite(found.stroke).all()
+    assert np.all(machine_ranges(platform).travel[[2, 4, 5]] > 0.0)
 
 
 @pytest.mark.parametrize("name", MACHINES)

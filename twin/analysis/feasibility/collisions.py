@@ -26,6 +26,7 @@ from twin.analysis.feasibility.course import (
 )
 from twin.basics.arrays import BoolArray, FloatArray, segment_distance
 from twin.machine.legs.leg import COINCIDENCE_DISTANCE
+from twin.model.machine_base import nearest_allowed
 from twin.model.machine_model import MachineModel
 
 JOINT_LENGTH = 2.0
@@ -178,7 +179,8 @@ def _meetings(platform: MachineModel, course: Course) -> BoolArray:
     for fraction in np.linspace(0.0, 1.0, steps + 1):
         poses_between = (1.0 - fraction) * start_poses + fraction * end_poses
         poses_between[:, 3:] /= np.linalg.norm(poses_between[:, 3:], axis=1, keepdims=True)
-        poses_between = platform.constrain(poses_between).pose
+        if platform.dof < 6:
+            poses_between = nearest_allowed(platform.constants.legs, poses_between)
         is_reached = np.asarray(reached(platform, poses_between).all(axis=1))
         points = leg_points(platform, np.where(is_reached[:, None], poses_between, end_poses))
         corners = np.stack([points.base, points.middle, points.tip], axis=2)

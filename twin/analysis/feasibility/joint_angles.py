@@ -20,7 +20,7 @@ from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.machine.legs.leg import JointLimit
-from twin.model.machine_base import characteristic_length, null_space
+from twin.model.machine_base import characteristic_length, nearest_allowed, null_space
 from twin.model.machine_model import MachineModel, as_model
 
 JOINT_NAMES = {
@@ -252,7 +252,8 @@ def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStrok
 
 
 def _poses(platform: MachineModel, mobility: Mobility, axes: FloatArray) -> FloatArray:
-    return platform.constrain(mobility.poses(axes)).pose
+    poses = mobility.poses(axes)
+    return poses if platform.dof == 6 else nearest_allowed(platform.constants.legs, poses)
 
 
 def _extreme(

@@ -58,6 +58,7 @@ from twin.control.gains import drive_model, suitable_velocity_loop
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import Fade
+from twin.motion.recording import free_axes
 from twin.plant.drives import actuator_limit, equivalent_inertia
 
 CUT_OFF = -3.0
@@ -446,7 +447,8 @@ def axis_path(platform: MachineModel, axis: str) -> Path:
     unit = np.eye(6)[column]
     twist = platform.constrain(home, unit, np.zeros(6)).twist
     if abs(twist[column]) < 1e-9:
-        raise InputError("axis", f"{platform.name} cannot move along {axis}")
+        known = ", ".join(free_axes(platform))
+        raise InputError("axis", f"{platform.name} cannot move along {axis}; its axes are {known}")
     twist = twist / twist[column]
     return Path(axis, twist, platform.jacobian(home) @ twist)
 
@@ -464,10 +466,10 @@ def actuator_path(platform: MachineModel, actuator: int) -> Path:
         raise InputError(
             "actuator", f"the actuators of {platform.name} cannot move one at a time; give an axis"
         )
-    rates = np.eye(n)[actuator - 1]
-    return Path(
-        f"actuator {actuator}", np.linalg.solve(platform.jacobian(platform.home), rates), rates
-    )
+    # Rates of all actuators, and none off the constraints.
+    rows = np.vstack([platform.jacobian(platform.home), platform.constraints(platform.home)])
+    unit = np.eye(6)[actuator - 1]
+    return Path(f"actuator {actuator}", np.linalg.solve(rows, unit), unit[:n])
 
 
 def highest_frequency(platform: MachineModel, limit: float) -> float:

@@ -52,7 +52,7 @@ from twin.basics.arrays import (
 )
 from twin.errors import InputError
 from twin.kernels.kinematics import inverse_kinematics_batch, jacobian_batch
-from twin.model.machine_base import constraint_rows, meets_constraints, run
+from twin.model.machine_base import constraint_rows, meets_constraints, nearest_allowed, run
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import axis_names, known_axis
 from twin.rotations import CONVENTIONS, is_singular_when_level, quaternion_from_angles
@@ -154,8 +154,8 @@ class Chart(NamedTuple):
         """Return poses `(..., 7)` of axis values `(..., k)` [m], [rad].
 
         NaN where angles are not those that attitudes have in the convention: beyond
-        `largest_angles`, or rotation vectors beyond half a turn; also at heights and tilts that
-        no place along x, y and no turn about the normal makes possible on legs in planes.
+        `largest_angles`, or rotation vectors beyond half a turn. NaN positions at heights and tilts
+        that no place along x, y and no turn about the normal makes possible on legs in planes.
 
         Raises:
             InputError: wrong shape, not finite.
@@ -170,9 +170,9 @@ class Chart(NamedTuple):
             rotation = quaternion_from_angles(all_axes[:, 3:], self.convention)
             poses[:, 3:] = quaternion_product(rotation, poses[:, 3:])
         if self.platform.dof < 6:
-            poses = self.platform.constrain(poses).pose
+            poses = nearest_allowed(self.platform.constants.legs, poses)
             smallest = MIN_DETERMINANT_RATIO * self._constraint_determinants(self.center[None])[0]
-            poses[~(self._constraint_determinants(poses) > smallest)] = np.nan
+            poses[~(self._constraint_determinants(poses) > smallest), :3] = np.nan
         if self.convention == ROTATION_VECTOR:
             is_outside = np.linalg.norm(all_axes[:, 3:], axis=1) > np.pi + ANGLE_TOLERANCE
         else:
@@ -247,12 +247,16 @@ class Cause(IntEnum):
     """the determinant of the Jacobian changes sign"""
     PLATES = 5
     """the middle of a plate is in the other one's plane"""
+    PLANES = 6
+    """the legs' planes part: no place and no turn about the normal brings all tips into them"""
 
 
 def actuator_coordinates(platform: MachineModel, poses: FloatArray) -> FloatArray:
-    """Return actuator coordinates `(m, n)` of checked poses `(m, 7)`; NaN out of reach."""
+    """Return actuator coordinates `(m, n)` of poses `(m, 7)`; NaN where there are none."""
     values = np.empty((len(poses), platform.n_actuators))
     run(inverse_kinematics_batch, (platform.constants.legs,), (poses, values))
+    if platform.dof < 6:
+        values[~meets_constraints(platform.constants.legs, poses)] = np.nan
     return values
 
 
@@ -380,6 +384,7 @@ class Admissible:
         cause[is_within] = np.where(self.facing(poses[is_within]), Cause.SINGULAR, Cause.PLATES)
         has_no_pose = np.isnan(poses).any(axis=1)
         cause[has_no_pose], is_within[has_no_pose] = Cause.NONE, True
+        cause[has_no_pose & np.isfinite(poses[:, 3])] = Cause.PLANES
         return cause.astype(np.int64), np.where(is_within, 0, leg + 1).astype(np.int64)
 
 
@@ -392,6 +397,7 @@ def cause_text(cause: Any, leg: Any, coordinate_name: str) -> str:
         Cause.UNREACHABLE: f"leg {leg} out of reach ({coordinate_name})",
         Cause.SINGULAR: "singular pose",
         Cause.PLATES: "platform and base in one plane",
+        Cause.PLANES: "no pose on the planes of all legs",
     }
     return texts[Cause(int(cause))]
 

@@ -73,7 +73,9 @@ def channel_masses(linear: LinearMachine) -> FloatArray:
     mobility = linear.force_input.T @ np.linalg.solve(linear.mass, linear.force_input)
     if linear.size != len(mobility) or not np.linalg.cond(mobility) < 1e12:
         raise InputError(
-            "linear", f"{linear.platform.name} has actuators that do not move one by one"
+            "controller",
+            f"loop_shaping needs actuators that move one by one; {linear.platform.name} has not: "
+            "choose another controller",
         )
     return np.asarray(np.linalg.inv(mobility))
 

@@ -52,7 +52,7 @@ from twin.control.linear.machine import (
 )
 from twin.errors import InputError
 from twin.model.derivatives import forward_dynamics_derivatives
-from twin.model.machine_base import ZERO_VECTOR
+from twin.model.machine_base import ZERO_VECTOR, null_space
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
@@ -167,19 +167,20 @@ def _turning(omega: FloatArray, size: int) -> FloatArray:
 
 
 def free_directions(platform: MachineModel, pose: FloatArray) -> FloatArray:
-    """Return displacements `(6, dof)` that a machine can make, one column per free coordinate.
+    """Return displacements `(..., 6, dof)` that a machine can make at poses `(..., 7)`.
 
-    All six, or those of a unit of heave, roll and pitch [m, rad, rad] in base axes.
+    One column per free coordinate: all six, or those of a unit of heave, roll and pitch
+    [m, rad, rad] in base axes.
 
     Raises:
         InputError: a machine with other degrees of freedom than six or these three.
     """
     constraints = platform.constraints(pose)
-    if not len(constraints):
+    if platform.dof == 6:
         return np.eye(6)
-    null = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
-    reduced_basis = null[list(REDUCED_AXES)]
-    if reduced_basis.shape[0] != reduced_basis.shape[1] or abs(np.linalg.det(reduced_basis)) < 1e-9:
+    null = null_space(constraints)
+    reduced_basis = null[..., list(REDUCED_AXES), :]
+    if (np.abs(np.linalg.det(reduced_basis)) < 1e-9).any():
         raise InputError("platform", f"{platform.name} does not move in heave, roll and pitch")
     return np.asarray(null @ np.linalg.inv(reduced_basis))
 
@@ -210,7 +211,8 @@ class Regulator(NamedTuple):
     cost: FloatArray
     """`(s, s)` P: the least cost from x_0 is x_0' P x_0"""
     model: StateSpace
-    """sampled: forces to state; s is 12, or 18 with integral action"""
+    """sampled: forces to state; s is twice the degrees of freedom, three times with integral action
+    """
     state_weight: FloatArray
     """`(s, s)` Q"""
     force_weight: FloatArray
@@ -237,7 +239,7 @@ def regulator(
     weights: RegulatorWeights | None = None,
     integral: bool = False,
 ) -> Regulator:
-    """Return the regulator of a rigid machine with six degrees of freedom.
+    """Return the regulator of a rigid machine with one actuator per degree of freedom.
 
     Args:
         linear: the machine, with or without its drives' inertia.
@@ -250,10 +252,9 @@ def regulator(
         MissingDependencyError: python-control is not installed.
     """
     library = optional("control", "The linear quadratic regulator")
-    if linear.size != 6 or linear.platform.n_actuators != 6 or linear.platform.n_deflections:
-        raise InputError(
-            "linear", "must have six degrees of freedom, six actuators and none inside the legs"
-        )
+    _check_actuators(linear.platform)
+    if linear.size != linear.platform.dof:
+        raise InputError("linear", "must have no degrees of freedom inside the legs")
     chosen_weights = RegulatorWeights() if weights is None else weights
     as_instance(chosen_weights, "weights", RegulatorWeights)
     values = as_floats(
@@ -269,13 +270,14 @@ def regulator(
         raise InputError(
             "weights", f"must be above zero, from {SMALLEST_NUMBER:g} to {LARGEST_NUMBER:g}"
         )
-    model = sampled(linear.system("forces", ("displacement", "twist")), period)
-    tolerances = np.repeat(values[:2], 6)
+    continuous, m = linear.system("forces", "coordinates"), linear.size
+    model = sampled(continuous._replace(C=np.eye(2 * m), D=np.zeros((2 * m, m))), period)
+    tolerances = np.repeat(values[:2], m)
     if as_flag(integral, "integral"):
         model = _with_integral(model)
-        tolerances = np.repeat(values[:3], 6)
+        tolerances = np.repeat(values[:3], m)
     state_weight = np.diag(1.0 / tolerances**2)
-    force_weight = np.eye(6) / values[3] ** 2
+    force_weight = np.eye(m) / values[3] ** 2
     try:
         with np.errstate(all="ignore"):
             gain, cost, _ = library.dlqr(model.A, model.B, state_weight, force_weight)
@@ -321,19 +323,29 @@ def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
 
 
 def _with_integral(model: StateSpace) -> StateSpace:
-    s, i = model.B.shape
-    dynamics = np.zeros((s + 6, s + 6))
-    dynamics[:s, :s], dynamics[s:, s:] = model.A, np.eye(6)
-    dynamics[s:, :6] = model.period * np.eye(6)
-    input_matrix = np.vstack([model.B, np.zeros((6, i))])
-    return StateSpace(dynamics, input_matrix, np.eye(s + 6), np.zeros((s + 6, i)), model.period)
+    s, m = model.B.shape
+    dynamics = np.eye(s + m)
+    dynamics[:s, :s], dynamics[s:, :m] = model.A, model.period * np.eye(m)
+    input_matrix = np.vstack([model.B, np.zeros((m, m))])
+    return StateSpace(dynamics, input_matrix, np.eye(s + m), np.zeros((s + m, m)), model.period)
+
+
+def _check_actuators(platform: MachineModel) -> None:
+    """Raise InputError for a machine whose pose does not follow from its actuators alone."""
+    if platform.n_actuators != platform.dof or platform.n_deflections:
+        raise InputError(
+            "controller",
+            f"lqr needs one actuator per degree of freedom and no springs in series; "
+            f"{platform.name} has {platform.n_actuators} actuators for {platform.dof} degrees of "
+            f"freedom and {platform.n_deflections} springs in series; choose another controller",
+        )
 
 
 class TaskErrors:
     """Small displacements from the reference by the inverse Jacobian at its pose.
 
-    d = J^-1 (q - q_ref), v = J^-1 (q' - q'_ref): exact to second order in the error. Springs in
-    series with the actuators are not seen.
+    d = J^-1 (q - q_ref), v = J^-1 (q' - q'_ref): exact to second order in the error, with J along
+    the `free_directions`.
     """
 
     def __init__(self, platform: MachineModel, reference: Reference) -> None:
@@ -344,20 +356,17 @@ class TaskErrors:
         Raises:
             InputError: a machine whose pose does not follow from its actuators.
         """
-        if platform.dof != 6 or platform.n_actuators != 6:
-            raise InputError(
-                "platform", f"{platform.name} must have six degrees of freedom and actuators"
-            )
+        _check_actuators(platform)
         self._reference = reference
         reachable = reference.reachable > 0.0
         last_reachable = np.maximum.accumulate(np.where(reachable, np.arange(len(reachable)), -1))
         poses = np.where(
             (last_reachable >= 0)[:, None], reference.pose[last_reachable], platform.home
         )
-        self._jacobian = platform.jacobian(poses)
+        self._jacobian = platform.jacobian(poses) @ free_directions(platform, poses)
 
     def of(self, row: int, measurement: Measurement) -> tuple[FloatArray, FloatArray]:
-        """Return displacement and twist `(6,)` from row `row` of the reference, base axes."""
+        """Return displacement and its rate `(dof,)` from row `row` of the reference, base axes."""
         reference, inverse = self._reference, np.linalg.inv(self._jacobian[row])
         return (
             inverse @ (measurement.coordinates - reference.coordinates[row]),
@@ -366,7 +375,7 @@ class TaskErrors:
 
 
 class Lqr(Controller):
-    """Linear quadratic regulator of a rigid machine with six degrees of freedom; commands forces.
+    """Linear quadratic regulator of a rigid machine; commands forces.
 
         f = ID(reference) - K (d, v, z),   d = J^-1 (q - q_ref),  v = J^-1 (q' - q'_ref)
 
@@ -424,22 +433,23 @@ class Lqr(Controller):
 
     def start(self, measurement: Measurement) -> None:
         """Start at `measurement`; with integral action the first force is the feedforward alone."""
+        m = len(self.design.gain)
         self._state = np.zeros_like(self._state)
-        self._state[:6], self._state[6:12] = self._errors.of(
-            self.reference.row(self.first), measurement
+        self._state[: 2 * m] = np.concatenate(
+            self._errors.of(self.reference.row(self.first), measurement)
         )
         if self.design.integral:
-            gain = self.design.gain
-            self._state[12:] = np.linalg.solve(gain[:, 12:], -gain[:, :12] @ self._state[:12])
+            rest = -self.design.gain @ self._state
+            self._state[2 * m :] = np.linalg.solve(self.design.gain[:, 2 * m :], rest)
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the forces of control period `step`."""
         row_index = self.reference.row(step)
-        error_state = self._state
-        error_state[:6], error_state[6:12] = self._errors.of(row_index, measurement)
+        error_state, m = self._state, len(self.design.gain)
+        error_state[: 2 * m] = np.concatenate(self._errors.of(row_index, measurement))
         force = self._forward[row_index] - self.design.gain @ error_state
         if self.design.integral and (np.abs(force) <= self._largest).all():
-            error_state[12:] += self.period * error_state[:6]
+            error_state[2 * m :] += self.period * error_state[:m]
         return Command(force, "force")
 
     def signals(self) -> dict[str, FloatArray]:

@@ -10,6 +10,12 @@ typedef @name@_real real;
 
 #define N @NAME@_LEGS
 
+/* Coordinates, and below them the distances of the tips from the planes of their legs. */
+#define ROWS @rows@
+
+/* Distance of a tip from its plane that counts as rounding. */
+#define PLANE_TOLERANCE @plane@
+
 /* Residuals, in parts of the largest coordinate, at which a search has converged, and at which it
  * may end where rounding errors stop it. */
 #define CONVERGED_RESIDUAL @converged@
@@ -69,8 +75,8 @@ static void joints(const @name@_leg *leg, const @name@_pose *pose, real matrix[3
 @leg_function@
 
 /* Computes coordinates and Jacobian; returns 0, or the first leg that cannot reach the pose. */
-static int evaluate(const @name@_leg legs[N], const @name@_pose *pose, real coordinates[N],
-                    real jacobian[N][6])
+static int evaluate(const @name@_leg legs[N], const @name@_pose *pose, real coordinates[ROWS],
+                    real jacobian[ROWS][6])
 {
     real matrix[3][3], arm[3], vector[3], moment[3];
     int i, k, failed = 0;
@@ -81,8 +87,19 @@ static int evaluate(const @name@_leg legs[N], const @name@_pose *pose, real coor
             failed = i + 1;
         cross(arm, jacobian[i], moment);
         for (k = 0; k < 3; k++)
-            jacobian[i][3 + k] = moment[k];@screw@
+            jacobian[i][3 + k] = moment[k];@more_rows@
     }
+    return failed;
+}
+
+/* As evaluate does, and returns minus the first leg whose tip is off its plane. */
+static int checked(const @name@_leg legs[N], const @name@_pose *pose, real coordinates[ROWS],
+                   real jacobian[ROWS][6])
+{
+    int i, failed = evaluate(legs, pose, coordinates, jacobian);
+    for (i = N; i < ROWS && !failed; i++)
+        if (!(@fabs@(coordinates[i]) <= PLANE_TOLERANCE))
+            failed = N - i - 1;
     return failed;
 }
 
@@ -128,15 +145,15 @@ static int solve(real matrix[6][6], real right[6])
 
 /* The Newton step of the pose for residuals of the coordinates, by least squares where there are
  * more than six; returns as solve does. */
-static int newton_step(real jacobian[N][6], const real residuals[N], real step[6])
+static int newton_step(real jacobian[ROWS][6], const real residuals[ROWS], real step[6])
 {
     real system[6][6];
     int i, j, k;
     for (i = 0; i < 6; i++) {
-        step[i] = N == 6 ? residuals[i] : 0;
+        step[i] = ROWS == 6 ? residuals[i] : 0;
         for (j = 0; j < 6; j++)
-            system[i][j] = N == 6 ? jacobian[i][j] : 0;
-        for (k = 0; N != 6 && k < N; k++) {
+            system[i][j] = ROWS == 6 ? jacobian[i][j] : 0;
+        for (k = 0; ROWS != 6 && k < ROWS; k++) {
             step[i] += jacobian[k][i] * residuals[k];
             for (j = 0; j < 6; j++)
                 system[i][j] += jacobian[k][i] * jacobian[k][j];
@@ -177,14 +194,14 @@ static @name@_pose moved(const @name@_pose *pose, const real step[6], real part)
 /* Fills residuals and Jacobian of a pose; returns the largest residual, or a negative number where
  * a leg cannot reach the pose. */
 static real residual(const @name@_leg legs[N], const @name@_pose *pose, const real coordinates[N],
-                     real residuals[N], real jacobian[N][6])
+                     real residuals[ROWS], real jacobian[ROWS][6])
 {
-    real reached[N], largest = 0;
+    real reached[ROWS], largest = 0;
     int i;
     if (evaluate(legs, pose, reached, jacobian))
         return -1;
-    for (i = 0; i < N; i++) {
-        residuals[i] = coordinates[i] - reached[i];
+    for (i = 0; i < ROWS; i++) {
+        residuals[i] = (i < N ? coordinates[i] : 0) - reached[i];
         /* Written so that a coordinate that is not a number makes the result none either. */
         if (!(@fabs@(residuals[i]) <= largest))
             largest = @fabs@(residuals[i]);
@@ -196,7 +213,7 @@ static real residual(const @name@_leg legs[N], const @name@_pose *pose, const re
                                         @name@_pose *pose)
 {
     @name@_search search = {0, 0, 0};
-    real residuals[N], jacobian[N][6], step[6], trial_residual, size = @smallest_scale@;
+    real residuals[ROWS], jacobian[ROWS][6], step[6], trial_residual, size = @smallest_scale@;
     int i, branch = 0;
     for (i = 0; i < N; i++)
         if (@fabs@(coordinates[i]) > size)
@@ -245,14 +262,21 @@ static real residual(const @name@_leg legs[N], const @name@_pose *pose, const re
 int @name@_inverse_kinematics(const @name@_leg legs[N], const @name@_pose *pose,
                               real coordinates[N])
 {
-    real jacobian[N][6];
-    return evaluate(legs, pose, coordinates, jacobian);
+    real reached[ROWS], jacobian[ROWS][6];
+    int i, failed = checked(legs, pose, reached, jacobian);
+    for (i = 0; i < N; i++)
+        coordinates[i] = reached[i];
+    return failed;
 }
 
 int @name@_jacobian(const @name@_leg legs[N], const @name@_pose *pose, real jacobian[N][6])
 {
-    real coordinates[N];
-    return evaluate(legs, pose, coordinates, jacobian);
+    real coordinates[ROWS], rows[ROWS][6];
+    int i, k, failed = checked(legs, pose, coordinates, rows);
+    for (i = 0; i < N; i++)
+        for (k = 0; k < 6; k++)
+            jacobian[i][k] = rows[i][k];
+    return failed;
 }
 
 int @name@_outside_limits(const @name@_leg legs[N], const real coordinates[N])
@@ -276,4 +300,4 @@ void @name@_set_pose(@name@_pose *pose, const real position[3], real yaw, real p
     pose->quaternion[1] = cy * cp * sr - sy * sp * cr;
     pose->quaternion[2] = cy * sp * cr + sy * cp * sr;
     pose->quaternion[3] = sy * cp * cr - cy * sp * sr;
-}
+}@plane_function@

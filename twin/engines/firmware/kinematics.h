@@ -52,7 +52,7 @@ typedef struct {
 void @name@_set_pose(@name@_pose *pose, const @name@_real position[3], @name@_real yaw,
                      @name@_real pitch, @name@_real roll);
 
-/* Computes the @coordinate@s of a pose. Returns 0, or the first leg that cannot reach the pose;
+/* Computes the @coordinate@s of a pose. Returns 0, or the first leg that cannot reach the pose@off@;
  * then the coordinates are not to be used. Limits are not checked. */
 int @name@_inverse_kinematics(const @name@_leg legs[@NAME@_LEGS], const @name@_pose *pose,
                               @name@_real coordinates[@NAME@_LEGS]);
@@ -67,7 +67,7 @@ int @name@_outside_limits(const @name@_leg legs[@NAME@_LEGS],
 int @name@_jacobian(const @name@_leg legs[@NAME@_LEGS], const @name@_pose *pose,
                     @name@_real jacobian[@NAME@_LEGS][6]);
 
-/* Finds the pose of coordinates by Newton's method, beginning at the pose given: that of the last
+@plane_declaration@/* Finds the pose of coordinates by Newton's method, beginning at the pose given: that of the last
  * control period. The pose becomes the one found. Where the search does not converge, the pose is
  * the last one that it reached. */
 @name@_search @name@_forward_kinematics(const @name@_leg legs[@NAME@_LEGS],

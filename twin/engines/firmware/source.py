@@ -19,7 +19,6 @@ from twin.basics.files import new_folder, write_text
 from twin.errors import InputError
 from twin.kernels.legs import rss, upu
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
-from twin.kernels.legs.rss import RssLegs
 from twin.kernels.legs.upu import UpuLegs
 from twin.model.machine_model import MachineModel, as_model
 
@@ -35,6 +34,25 @@ TINY_ANGLES = {"double": 1e-12, "float": 1e-6}
 """[rad] Rotation of a step below which the sine of its half is the half itself."""
 
 FUNCTIONS = ("sqrt", "sin", "cos", "fabs", "atan2", "floor")
+
+PLANE_TOLERANCES = {"double": 1e-9, "float": 1e-6}
+"""[m] Distance of a leg's tip from its plane that counts as rounding."""
+
+HINGE_FIELD = """\
+    @name@_real axis[3]; /* of the hinge, in the base frame, across the plane of the tip */"""
+
+PLANE_ROWS = """
+        coordinates[N + i] = dot(vector, legs[i].axis);
+        cross(arm, legs[i].axis, &jacobian[N + i][3]);
+        for (k = 0; k < 3; k++)
+            jacobian[N + i][k] = legs[i].axis[k];"""
+
+PLANE_DECLARATION = """\
+/* Moves a pose along x and y and turns it about its normal until all tips are in the planes of
+ * their legs; its height and normal stay. Returns 0, or the leg whose tip stays farthest off. */
+int @name@_onto_planes(const @name@_leg legs[@NAME@_LEGS], @name@_pose *pose);
+
+"""
 
 CRANK_FIELDS = """\
     @name@_real axis[3];           /* of the crank, in the base frame */
@@ -64,13 +82,15 @@ def write_source(
         precision: "double" or "float", the type of all numbers.
 
     Raises:
-        InputError: a machine of fewer than six degrees of freedom, an unknown precision, or a
-            folder that cannot be written to.
+        InputError: a machine on pillars, an unknown precision, or a folder that cannot be written
+            to.
     """
     as_model(platform)
     one_of(precision, "precision", PRECISIONS)
-    if platform.dof < 6:
-        raise InputError("format", "c is for machines with six degrees of freedom")
+    if platform.leg.has_foot:
+        raise InputError(
+            "format", f"{platform.name} stands on pillars; c is for legs with a joint at both ends"
+        )
     texts = {
         f"{platform.name}_kinematics.{ending}": _filled(f"kinematics.{ending}", platform, precision)
         for ending in ("c", "h")
@@ -81,11 +101,13 @@ def write_source(
 
 def _filled(file: str, platform: MachineModel, precision: str) -> str:
     """Return the text of a file with names, constants and functions in its placeholders."""
-    has_cranks = isinstance(platform.constants.legs, RssLegs)
+    has_cranks, in_planes = platform.leg.has_crank, platform.dof < 6
     has_screws = isinstance(platform.constants.legs, UpuLegs)
     leg_files = ["crank_leg.c" if has_cranks else "straight_leg.c"]
     leg_files += ["screw_leg.c"] if has_screws else []
     leg_functions = [(SOURCES / name).read_text(encoding="utf-8") for name in leg_files]
+    more_fields = HINGE_FIELD if in_planes else SCREW_FIELDS if has_screws else ""
+    planes = (SOURCES / "planes.c").read_text(encoding="utf-8")
     is_float = precision == "float"
     converged, accepted = RESIDUALS[precision]
     numbers = {
@@ -94,12 +116,17 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
         "tiny": TINY_ANGLES[precision],
         "half": 0.5,
         "pi": pi,
+        "plane": PLANE_TOLERANCES[precision],
         "smallest_scale": rss.SMALLEST_SCALE if has_cranks else 0.0,
     }
     placeholders = {
         "leg_function": "".join(leg_functions).strip(),
-        "leg_fields": CRANK_FIELDS if has_cranks else SCREW_FIELDS if has_screws else "",
-        "screw": SCREW_CALL if has_screws else "",
+        "leg_fields": CRANK_FIELDS if has_cranks else more_fields,
+        "more_rows": PLANE_ROWS if in_planes else SCREW_CALL if has_screws else "",
+        "plane_function": "\n\n" + planes.strip() if in_planes else "",
+        "plane_declaration": PLANE_DECLARATION if in_planes else "",
+        "off": ",\n * or minus the first leg whose tip is off its plane" if in_planes else "",
+        "rows": "(2 * N)" if in_planes else "N",
         "name": platform.name,
         "NAME": platform.name.upper(),
         "title": comment(platform.parameters.title),
@@ -133,8 +160,10 @@ def _table(platform: MachineModel, is_float: bool) -> str:
     for leg, (lower, upper) in zip(legs.rows, limits, strict=True):
         vectors = [leg[start : start + 3] for start in (BASE_JOINT, PLATFORM_JOINT)]
         scalars: list[Any] = []
-        if isinstance(legs, RssLegs):
-            vectors += [leg[start : start + 3] for start in (AXIS, rss.ZERO)]
+        if platform.dof < 6 or platform.leg.has_crank:
+            vectors.append(leg[AXIS : AXIS + 3])
+        if platform.leg.has_crank:
+            vectors.append(leg[rss.ZERO : rss.ZERO + 3])
             scalars = [leg[k] for k in (rss.CRANK_LENGTH, rss.ROD_LENGTH, rss.BRANCH, rss.MIDDLE)]
         if isinstance(legs, UpuLegs):
             vectors += [leg[start : start + 3] for start in (AXIS, upu.PLATFORM_AXIS)]

@@ -25,7 +25,7 @@ from twin.basics.arrays import (
 )
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
-from twin.model.machine_base import PlatformMotion, without_compiling
+from twin.model.machine_base import PlatformMotion, nearest_allowed, without_compiling
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import motion
 from twin.motion.motion import AxisSample, Motion, rotational_motion
@@ -210,7 +210,10 @@ def machine_ranges(platform: MachineModel) -> MachineRanges:
             values = np.zeros((SEARCH_STEPS, 6))
             values[:, axis] = sign * fractions
             zero_rates = np.zeros_like(values)
-            poses = motion_of_axes(platform, AxisSample(values, zero_rates, zero_rates)).pose
+            axes = AxisSample(values, zero_rates, zero_rates)
+            poses = motion.motion_of_axes(axes, platform.home, ANGLE_CONVENTION).pose
+            if platform.dof < 6:
+                poses = nearest_allowed(platform.constants.legs, poses)
             is_within_limits = platform.within_limits(poses)
             steps_within = (
                 SEARCH_STEPS if is_within_limits.all() else int(np.argmin(is_within_limits))

@@ -16,6 +16,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_vector
 from twin.control.controller import Reference, reference_of
 from twin.errors import InputError, brief
+from twin.model.machine_base import nearest_allowed
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion, axis_names
 from twin.motion.motion import AxisSample, MotionSample, motion_of_axes
@@ -379,9 +380,15 @@ class Axes:
         return MotionSample(*self.platform.constrain(*full_motion))
 
     def poses(self, values: FloatArray) -> FloatArray:
-        """Return poses `(m, 7)` at axes `(m, k)` [m], [rad]."""
+        """Return poses `(m, 7)` at axes `(m, k)` [m], [rad]; the nearest where legs allow none."""
         zero_rates = np.zeros_like(values)
-        return self.motion(AxisSample(values, zero_rates, zero_rates)).pose
+        axes = AxisSample(values, zero_rates, zero_rates)
+        poses = motion_of_axes(axes, self.platform.home, self.convention).pose
+        return (
+            poses
+            if self.platform.dof == 6
+            else nearest_allowed(self.platform.constants.legs, poses)
+        )
 
     def whole(self, shown: FloatArray) -> FloatArray:
         """Return all axes `(k,)` [m], [rad] from the shown ones in their units."""
