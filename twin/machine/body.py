@@ -175,16 +175,19 @@ class SymmetricPart(Table):
     """A part of a leg that is symmetric about it, such as a rod that turns about itself."""
 
     kind: Literal["symmetric"] = Field("symmetric", description="How the body is described")
-    mass: Mass = Field(gt=0, description="Mass")
-    center: Length = Field(description="Centre of mass along the leg, from the body's origin")
+    mass: Mass = Field(ge=0, description="Mass, 0 for a massless part")
+    center: Length = Field(0.0, description="Centre of mass along the leg, from the body's origin")
     transverse_inertia: Inertia = Field(
-        gt=0, description="About the centre of mass, across the leg"
+        0.0, ge=0, description="About the centre of mass, across the leg; 0 without mass"
     )
-    axial_inertia: Inertia = Field(gt=0, description="About the leg")
+    axial_inertia: Inertia = Field(0.0, ge=0, description="About the leg; 0 without mass")
 
     @model_validator(mode="after")
     def _physical(self) -> SymmetricPart:
-        check_inertia(tuple(map(tuple, self.inertia_tensor.tolist())))
+        if self.mass > 0.0:
+            check_inertia(tuple(map(tuple, self.inertia_tensor.tolist())))
+        elif self.transverse_inertia or self.axial_inertia:
+            raise ValueError("inertia must be zero or left out, because the mass is zero")
         return self
 
     @property

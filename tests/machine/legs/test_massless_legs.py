@@ -22,6 +22,9 @@ def with_leg_masses(kind, mass):
     for name in ("housing", "rod", "crank"):
         if name in leg:
             leg[name] = body
+    if kind == "upu":
+        leg["rod"] = {"source": "Test", "kind": "symmetric", "mass": mass, "center": 0.1}
+        leg["rod"] |= {f"{name}_inertia": 0.1 * mass for name in ("transverse", "axial")}
     if kind == "rss":
         leg["rod"] = {"source": "Test", "mass": mass}
     for name in ("upper_mass", "foot_mass", "spring_mass", "follower_mass"):
