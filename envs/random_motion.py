@@ -118,9 +118,13 @@ def _fill(
     """Fill `rows` with a motion; return whether it is within the limits."""
     _, frequencies, amplitude, duration, seed = motion.args
     phases = np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi, amplitude.T.shape).T
-    cosine, sine = amplitude * np.sin(phases), amplitude * np.cos(phases)
+    cosine_amplitudes, sine_amplitudes = amplitude * np.sin(phases), amplitude * np.cos(phases)
     sines = Sines(
-        2.0 * np.pi * frequencies, cosine, sine, duration, min(FADE_TIME, 0.25 * duration)
+        2.0 * np.pi * frequencies,
+        cosine_amplitudes,
+        sine_amplitudes,
+        duration,
+        min(FADE_TIME, 0.25 * duration),
     )
     legs, width = platform.constants.legs, (0,) * max(2, lane_count())
     return bool(fill_motion(legs, platform.home, sines, scales, period, rows, width))
@@ -195,7 +199,7 @@ def spectrum(acceleration: float, lowest: float, highest: float) -> Spectrum:
     )
 
 
-def leg_effect(platform: Platform) -> FloatArray:
+def leg_rate_per_speed(platform: Platform) -> FloatArray:
     """Return the largest rate `(n,)` of each actuator at home per speed of the platform."""
     with without_compiling():
         rate_per_speed = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1)
@@ -205,14 +209,16 @@ def leg_effect(platform: Platform) -> FloatArray:
 def usual_acceleration(platform: Platform, scales: Scales, lowest: float, highest: float) -> float:
     """Return the RMS acceleration [m/s2] of a base that the actuators could make up for."""
     unit_spectrum = spectrum(1.0, lowest, highest)
-    rate_per_speed = np.maximum(leg_effect(platform), 1e-12)
-    travel = (
+    rate_per_speed = np.maximum(leg_rate_per_speed(platform), 1e-12)
+    travel_limited = (
         TRAVEL_FRACTION
         * float((_max_displacement(platform, scales) / rate_per_speed).min())
         / unit_spectrum.displacement
     )
-    speed = SPEED_FRACTION * float((scales.speed / rate_per_speed).min()) / unit_spectrum.velocity
-    return min(DEFAULT_ACCELERATION, travel, speed)
+    speed_limited = (
+        SPEED_FRACTION * float((scales.speed / rate_per_speed).min()) / unit_spectrum.velocity
+    )
+    return min(DEFAULT_ACCELERATION, travel_limited, speed_limited)
 
 
 def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
@@ -221,7 +227,7 @@ def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
     It accelerates the platform's mass, and yields against the springs of struts.
     """
     force = platform.parameters.platform.body.mass * level.acceleration
-    rate_per_speed = np.maximum(leg_effect(platform), 1e-12)
+    rate_per_speed = np.maximum(leg_rate_per_speed(platform), 1e-12)
     if platform.leg.has_axial_spring:
         stiffness = platform.leg_springs.stiffness
         return np.asarray(force / rate_per_speed + stiffness * level.displacement * rate_per_speed)

@@ -140,7 +140,7 @@ class Task(ABC):
     signals: dict[str, Any]
 
     def __init__(self, platform: Platform, settings: Any, engine: str, size: int) -> None:
-        """Make the batched plant and what all tasks have; children then call `_allocate`.
+        """Make the batched plant and what all tasks have; children then call `allocate`.
 
         Raises:
             InputError: an option that cannot be used with this machine and engine.

@@ -16,7 +16,7 @@ from twin.envs.random_motion import (
     ShakingTables,
     Spectrum,
     fill_tables,
-    leg_effect,
+    leg_rate_per_speed,
     random_lines,
     shaking_force,
     spectrum,
@@ -189,19 +189,21 @@ class VibrationIsolation(Task):
                     effort_scale, ACTION_FACTOR * shaking_force(platform, level)
                 )
             return Channel("actuator force", n, platform.force_unit, effort_scale)
-        effort_scale = ACTION_FACTOR * level.velocity * np.maximum(leg_effect(platform), 1e-12)
-        effort_scale = (
-            np.minimum(scales.speed, effort_scale)
+        speed_scale = (
+            ACTION_FACTOR * level.velocity * np.maximum(leg_rate_per_speed(platform), 1e-12)
+        )
+        speed_scale = (
+            np.minimum(scales.speed, speed_scale)
             if scale_fraction is None
             else scale_fraction * scales.speed
         )
-        return Channel("actuator velocity", n, f"{unit}/s", effort_scale)
+        return Channel("actuator velocity", n, f"{unit}/s", speed_scale)
 
     def _observation_channels(self, level: Spectrum) -> tuple[Channel, ...]:
         """Return the channels of the observation, scaled by what a shaken base causes."""
         platform, n, unit = self.platform, self.platform.n_actuators, self.platform.coordinate_unit
         radius = characteristic_length(platform.platform_joints)
-        leg_motion_per_base = np.maximum(leg_effect(platform), 1e-12)
+        leg_motion_per_base = np.maximum(leg_rate_per_speed(platform), 1e-12)
         inverse_jacobian = np.linalg.pinv(platform.jacobian(platform.home))
         starting_effort = START_FRACTION * self._starting_effort(inverse_jacobian)
         effort_scale = np.maximum(EFFORT_SCALE * self.scales.effort, starting_effort)
@@ -230,18 +232,18 @@ class VibrationIsolation(Task):
             Channel("last action", n, "1", 1.0),
         )
 
-    def _starting_effort(self, legs: Any) -> float:
+    def _starting_effort(self, inverse_jacobian: Any) -> float:
         """Return the effort that reaches the speed of an action within a period, 0 for forces.
 
         Args:
-            legs: inverse Jacobian at home `(6, n)`.
+            inverse_jacobian: inverse Jacobian at home `(6, n)`.
         """
         platform = self.platform
         if self.settings.action == "forces":
             return 0.0
         with without_compiling():
             mass_matrix = platform.mass_matrix(platform.home)
-        leg_inertia = np.einsum("ki,kl,li->i", legs, mass_matrix, legs)
+        leg_inertia = np.einsum("ki,kl,li->i", inverse_jacobian, mass_matrix, inverse_jacobian)
         return float((leg_inertia * self.actions[0].scale).max()) / self.batch.period
 
     def _make_arrays(self, level: Spectrum) -> None:

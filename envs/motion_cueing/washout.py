@@ -45,13 +45,13 @@ class AxisPolicy:
         if not isinstance(task, MotionCueing) or task.settings.action not in POSE_ACTIONS:
             raise InputError("environment", "must be MotionCueing with actions on the pose")
         self.task = task
-        self._sizes = channel_scales(task.observations)
+        self._scales = channel_scales(task.observations)
         self._slices = channel_slices(task.observations)
 
     def _physical_values(self, observation: Any, name: str) -> FloatArray:
         """Return the physical values of a channel."""
         columns = self._slices[name]
-        return np.asarray(observation, dtype=np.float64)[columns] * self._sizes[columns]
+        return np.asarray(observation, dtype=np.float64)[columns] * self._scales[columns]
 
     def _action_toward(self, observation: Any, reference: AxisSample) -> FloatArray:
         """Return the action `(k,)` that leads from the command to axes one period later.

@@ -102,7 +102,9 @@ class PoseTrackingSettings(TaskSettings):
     lines: int = Field(5, ge=1, le=100, description="sines in a random motion")
     preview: int = Field(3, ge=0, le=100, description="control periods ahead that are observed")
     largest_position_error: float | None = Field(
-        None, gt=0.0, description="[m] that ends an episode; default half the actuators' half way"
+        None,
+        gt=0.0,
+        description="[m] that ends an episode; default a quarter of an actuator's travel",
     )
     largest_attitude_error: float = Field(
         0.3, gt=0.0, le=3.0, description="[rad] that ends an episode"
@@ -179,7 +181,7 @@ class TrackingActions:
         self.law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
 
     def begin(self, index: int, pose: FloatArray, coordinates: FloatArray) -> None:
-        """Draw a motion, or take a given one; options: `motion` and the settings in `names`."""
+        """Start the increments of an environment at a pose `(7,)` and coordinates `(n,)`."""
         increments = self._increments
         initial_offset = 0.0 if self.law.residual else displacement(pose, increments.home)
         increments.offset[index], increments.setpoint[index] = initial_offset, coordinates

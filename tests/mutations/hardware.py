@@ -101,7 +101,7 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "leg receives the last force of a step, not the mean",
-        Formula(f"{ACTUATION}.transmit", "return force_sum / parts", "return force"),
+        Formula(f"{ACTUATION}.transmit", "return force_sum / substeps", "return force"),
         "change of momentum of motor and leg",
     ),
 )
@@ -267,7 +267,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "motor receives the effort at the end of a step, not the mean",
-        Formula(f"{DRIVES}._fill", "-expm1(-steps) / steps", "exp(-steps)"),
+        Formula(f"{DRIVES}._fill", "-expm1(-lags) / lags", "exp(-lags)"),
         "impulse of a motor while its current rises",
     ),
     (

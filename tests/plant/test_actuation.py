@@ -138,7 +138,7 @@ def test_steady_sliding_takes_the_stribeck_curve(subtests):
     for speed in [2e-4, 1e-3, 3e-3, 0.05, -1e-3, -0.1]:
         with subtests.test(f"{speed}"):
             drive = constants(**FREE, **RUBS, viscous=2045.0)
-            bench = Bench(drive, 1e-4, gain=GAIN, rate=GAIN / TIME).set(speed=speed)
+            bench = Bench(drive, 1e-4, gain=GAIN, integral_gain=GAIN / TIME).set(speed=speed)
             record = bench.run(0.4, speed, mode=VELOCITY_MODE)
             level = 284.0 + 85.0 * exp(-((speed / 1e-3) ** 2))
             expected = np.sign(speed) * level + 2045.0 * speed
@@ -209,7 +209,7 @@ def test_velocity_loops_act_as_in_continuous_time_at_second_order():
     exact = steady - expm(slopes * duration) @ steady
     errors = []
     for step in (1e-3, 5e-4, 2.5e-4, 1.25e-4):
-        bench = Bench(constants(**FREE), step, gain=gain, rate=gain / time)
+        bench = Bench(constants(**FREE), step, gain=gain, integral_gain=gain / time)
         record = bench.run(duration, speed, mode=VELOCITY_MODE)
         errors.append(abs(state(record, "speed")[-1] - exact[0]))
     assert errors[0] < 1e-3 * speed
@@ -273,7 +273,7 @@ def test_a_leg_bounces_between_the_flanks_less_and_less():
 
 def test_under_a_weight_the_play_does_not_rattle():
     drive = constants(**THESIS, **RUBS, half_backlash=5e-5)
-    bench = Bench(drive, 5e-4, gain=2e4, rate=2e4 / 3e-3)
+    bench = Bench(drive, 5e-4, gain=2e4, integral_gain=2e4 / 3e-3)
     bench.set(position=5e-5 + 300.0 / 2e7, effort=300.0, integral=300.0)
     record = bench.run(0.6, 0.01, mode=VELOCITY_MODE, mass=LEG, load=-300.0)
     assert (record.force > 0.0).all()
@@ -308,7 +308,7 @@ def test_the_motor_folds_back_when_it_is_warm(subtests):
                     warming=1.0 - exp(-step / 10.0),
                     friction=1e6,
                 )
-                bench = Bench(drive, step, gain=1e5, rate=0.0)
+                bench = Bench(drive, step, gain=1e5, integral_gain=0.0)
                 record = bench.run(20.0, 1e6, mode=mode)
                 after = -10.0 * log(1.0 - (3073.0 / effort) ** 2)
                 folded = record.time[1:][state(record, "effort")[1:] == 3073.0]
@@ -364,7 +364,7 @@ def test_without_a_drive_forces_pass_bit_for_bit():
 def test_the_integral_stops_at_the_limit_and_comes_back_at_once():
     """Held by a wall for a second, then let go: without anti-windup it would take as long again."""
     drive = constants(**FREE, peak=1000.0)
-    bench = Bench(drive, 5e-4, gain=2e4, rate=2e4 / 3e-3)
+    bench = Bench(drive, 5e-4, gain=2e4, integral_gain=2e4 / 3e-3)
     bench.drive[0, column.FRICTION] = bench.drive[0, column.BREAKAWAY] = 1e6
     held = bench.run(1.0, 0.1, mode=VELOCITY_MODE)
     assert (state(held, "effort")[1:] == 1000.0).all()
@@ -376,7 +376,7 @@ def test_the_integral_stops_at_the_limit_and_comes_back_at_once():
 
 def test_from_force_to_velocity_nothing_jumps():
     """At the speed that the motor has in the middle of the next step."""
-    bench = Bench(constants(**FREE), 5e-4, gain=2e4, rate=2e4 / 3e-3)
+    bench = Bench(constants(**FREE), 5e-4, gain=2e4, integral_gain=2e4 / 3e-3)
     bench.run(0.01, 123.0)
     speed = bench.states[0, column.SPEED] + 0.5 * bench.states[0, column.SPEED_CHANGE]
     record = bench.run(5e-4, float(speed), mode=VELOCITY_MODE)
@@ -392,7 +392,7 @@ def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests):
             with subtests.test(f"{mode}, {side}"):
                 limits = {"upper": 0.1} if side > 0 else {"lower": -0.1}
                 outwards = side * (0.05 if mode == VELOCITY_MODE else 500.0)
-                bench = Bench(constants(**FREE, **limits), 5e-4, gain=2e4, rate=0.0)
+                bench = Bench(constants(**FREE, **limits), 5e-4, gain=2e4, integral_gain=0.0)
                 bench.set(position=side * 0.1)
                 out = bench.run(0.5, outwards, mode=mode)
                 assert_within(state(out, "position"), side * 0.1, 1e-9)
@@ -404,7 +404,7 @@ def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests):
 
 @pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
 def test_a_motor_that_runs_into_a_switch_is_brought_to_rest(mode):
-    bench = Bench(constants(**FREE, upper=0.1, peak=6146.0), 5e-4, gain=2e4, rate=0.0)
+    bench = Bench(constants(**FREE, upper=0.1, peak=6146.0), 5e-4, gain=2e4, integral_gain=0.0)
     bench.set(position=0.099, speed=0.2)
     record = bench.run(0.5, 300.0 if mode == 0 else 0.25, mode=mode)
     assert abs(state(record, "speed")[-1]) < 1e-5

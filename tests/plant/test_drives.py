@@ -19,7 +19,7 @@ from twin.plant.drives import (
     equivalent_inertia,
     longest_drive_step,
     mobility,
-    motor_parts,
+    motor_substeps,
 )
 
 pytestmark = pytest.mark.quick
@@ -242,15 +242,15 @@ def test_the_limit_is_where_machines_run_away(fidelity, factor, monkeypatch):
 def test_light_motors_take_more_steps_until_they_are_too_light():
     row = np.zeros((1, column.CONSTANT_COUNT))
     row[0, [column.INERTIA, column.STIFFNESS, column.DAMPING]] = 719.0, 2e7, 14e3
-    assert motor_parts(row, 5e-4) == 4
+    assert motor_substeps(row, 5e-4) == 4
     row[0, column.INERTIA] = 0.1
-    assert motor_parts(row, 5e-4) == np.ceil(5e-4 * 14e4 / 0.2)
+    assert motor_substeps(row, 5e-4) == np.ceil(5e-4 * 14e4 / 0.2)
     for light in (1e-4, 1e-300):
         row[0, column.INERTIA] = light
         with refused("a motor would need"):
-            motor_parts(row, 5e-4)
+            motor_substeps(row, 5e-4)
     row[0, column.INERTIA] = 0.0
-    assert motor_parts(row, 5e-4) == 1
+    assert motor_substeps(row, 5e-4) == 1
 
 
 def test_viscous_friction_without_a_motor_limits_the_step():

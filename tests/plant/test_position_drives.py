@@ -22,7 +22,7 @@ from twin.kernels.plant.columns import (
 )
 from twin.machine.file.read import parameters_from
 from twin.motion import SineMotion
-from twin.plant.drives import drawn_lead, drive_constants
+from twin.plant.drives import drive_constants, positioning_lead
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
 from twin.simulation.batched import make_batched_plant
@@ -100,7 +100,7 @@ def test_a_load_moves_a_servo_by_dead_band_and_slope(subtests):
             expected = np.sign(load) * DEAD + SPAN * load
             assert state(record, "position")[-1] == pytest.approx(expected, abs=1e-5)
             row = constants(**SERVO_ROW)
-            assert drawn_lead(row, np.array([load * STALL]))[0] == pytest.approx(
+            assert positioning_lead(row, np.array([load * STALL]))[0] == pytest.approx(
                 expected, rel=1e-12
             )
 
@@ -154,7 +154,9 @@ def test_a_loaded_stepper_lags_by_the_arc_sine(share):
     assert state(record, "position")[-1] == pytest.approx(expected, rel=1e-4)
     assert not state(record, "limited").any()
     row = constants(**STEPPER_ROW)
-    assert drawn_lead(row, np.array([share * TORQUE]))[0] == pytest.approx(expected, rel=1e-12)
+    assert positioning_lead(row, np.array([share * TORQUE]))[0] == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("share", [0.95, 1.05])

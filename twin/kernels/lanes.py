@@ -248,7 +248,7 @@ def newton_in_lanes(
     for i in range(1, legs.rows.shape[0]):
         size = max(size, abs(coordinates[i]))
     error = residual(legs, pose, coordinates, right, matrix, constraint_values)
-    not_converged = 1.0 + 0.0 * size
+    not_converged = 1.0 + 0.0 * size  # 1 in every lane
     branch, n_iterations = not_converged, 0.0 * size
     for iteration in range(NEWTON_STEPS):
         not_converged = where_larger(error, CONVERGED_RESIDUAL * size, not_converged, 0.0)
@@ -384,23 +384,32 @@ def begin(
 def drive(
     group: StepGroup,
     start: int,
-    part: int,
+    substep: int,
     gravity: FloatArray,
     arrays: DriveArrays,
     machines: Machines,
     inputs: Inputs,
-    clock: tuple[int, float],
+    mode_and_step: tuple[int, float],
 ) -> None:
     """Advance the drives of a group by a step; note the twists, and the field on the bodies."""
     n_states, ratio = group.y.shape[1], inputs.shaking.shape[1]
     for i in range(start, min(start + n_states, machines.failed.shape[0])):
         if not machines.failed[i]:
             coordinates, rates = machines.coordinates[i], machines.rates[i]
-            drive_one(arrays, i, ratio, clock[0], clock[1], coordinates, rates, machines.forces[i])
+            drive_one(
+                arrays,
+                i,
+                ratio,
+                mode_and_step[0],
+                mode_and_step[1],
+                coordinates,
+                rates,
+                machines.forces[i],
+            )
     for lane in range(n_states):
         i = index_of(machines, start, lane, n_states)
         for k in range(3):
-            field = gravity[i, BODY_GRAVITY + k] - inputs.shaking[i, part, k]
+            field = gravity[i, BODY_GRAVITY + k] - inputs.shaking[i, substep, k]
             group.body[BODY_GRAVITY + k, lane] = field
         for k in range(group.forces.shape[0]):
             group.forces[k, lane] = machines.forces[i, k]
@@ -485,7 +494,7 @@ def make_stages(constants: Constants, group: StepGroup, width: Width) -> tuple[S
 def move(
     constants: Constants,
     group: StepGroup,
-    none: FloatArray,
+    zero_slope: FloatArray,
     step: float,
     stages: Stages,
     width: Width,
@@ -493,7 +502,7 @@ def move(
     """Advance all lanes of a group by a step; return False, and leave them, where one fails."""
     body, y = as_lanes(group.body, width), as_lanes(group.y, width)
     legs = legs_like(constants.legs, as_lanes(group.legs, width))
-    load = Load(as_lanes(group.forces, width), none, as_lanes(group.wrench, width))
+    load = Load(as_lanes(group.forces, width), zero_slope, as_lanes(group.wrench, width))
     return derivative(body, legs, y, load, 0.0, stages.rates[0], stages.work) and runge_kutta_move(
         body, legs, y, load, 0.0, step, stages
     )
@@ -510,38 +519,40 @@ def measure(constants: Constants, group: StepGroup, width: Width) -> None:
 @compiled
 def inverse_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
     """Compute actuator coordinates (n,) of poses."""
-    at = make_group(legs, batch, width)
-    for group in range(first, last):
-        is_valid = gather(legs, batch, group, width, at)
-        regular = inverse_kinematics(legs, at.pose, at.result)
-        scatter(at, group, width, is_valid and regular, batch)
+    group = make_group(legs, batch, width)
+    for index in range(first, last):
+        is_valid = gather(legs, batch, index, width, group)
+        regular = inverse_kinematics(legs, group.pose, group.result)
+        scatter(group, index, width, is_valid and regular, batch)
 
 
 @compiled
 def forward_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
     """Compute pose, residual and iterations (9,) of coordinates and guesses."""
-    at = make_group(legs, batch, width)
+    group = make_group(legs, batch, width)
     work = newton_work(legs, width)
-    for group in range(first, last):
-        is_valid = gather(legs, batch, group, width, at)
-        converged, at.result[7], at.result[8] = newton_in_lanes(legs, at.inputs, at.pose, work)
+    for index in range(first, last):
+        is_valid = gather(legs, batch, index, width, group)
+        converged, group.result[7], group.result[8] = newton_in_lanes(
+            legs, group.inputs, group.pose, work
+        )
         for k in range(7):
-            at.result[k] = at.pose[k]
-        scatter(at, group, width, is_valid and converged, batch)
+            group.result[k] = group.pose[k]
+        scatter(group, index, width, is_valid and converged, batch)
 
 
 @compiled
 def jacobian_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
     """Compute Jacobians (n, 6) of poses."""
-    at = make_group(legs, batch, width)
+    group = make_group(legs, batch, width)
     jacobian_rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
-    for group in range(first, last):
-        is_valid = gather(legs, batch, group, width, at)
-        jacobian(legs, at.pose, jacobian_rows)
+    for index in range(first, last):
+        is_valid = gather(legs, batch, index, width, group)
+        jacobian(legs, group.pose, jacobian_rows)
         for i in range(jacobian_rows.shape[0]):
             for j in range(6):
-                at.result[6 * i + j] = jacobian_rows[i, j]
-        scatter(at, group, width, is_valid, batch)
+                group.result[6 * i + j] = jacobian_rows[i, j]
+        scatter(group, index, width, is_valid, batch)
 
 
 @compiled
@@ -549,15 +560,15 @@ def jacobian_derivative_lanes(
     legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute dJ/dt (n, 6) of poses and twists."""
-    at = make_group(legs, batch, width)
+    group = make_group(legs, batch, width)
     jacobian_rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
-    for group in range(first, last):
-        is_valid = gather(legs, batch, group, width, at)
-        jacobian_derivative(legs, platform_state(at.pose, at.twist), jacobian_rows)
+    for index in range(first, last):
+        is_valid = gather(legs, batch, index, width, group)
+        jacobian_derivative(legs, platform_state(group.pose, group.twist), jacobian_rows)
         for i in range(jacobian_rows.shape[0]):
             for j in range(6):
-                at.result[6 * i + j] = jacobian_rows[i, j]
-        scatter(at, group, width, is_valid, batch)
+                group.result[6 * i + j] = jacobian_rows[i, j]
+        scatter(group, index, width, is_valid, batch)
 
 
 @compiled
@@ -565,15 +576,15 @@ def forward_dynamics_lanes(
     body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute accelerations (6 + k,) of poses, twists, deflections, forces and wrenches."""
-    at = make_group(legs, batch, width)
+    group = make_group(legs, batch, width)
     work = lanes_work(legs, width)
-    for group in range(first, last):
-        is_valid = gather(legs, batch, group, width, at)
-        state = platform_state(at.pose, at.twist)
+    for index in range(first, last):
+        is_valid = gather(legs, batch, index, width, group)
+        state = platform_state(group.pose, group.twist)
         regular = forward_dynamics(
-            body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
+            body, legs, state, group.deflection, group.inputs, group.wrench, group.result, work
         )
-        scatter(at, group, width, is_valid and regular, batch)
+        scatter(group, index, width, is_valid and regular, batch)
 
 
 @compiled
@@ -581,17 +592,17 @@ def inverse_dynamics_lanes(
     body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute forces (n,) of poses, twists, deflections, accelerations and wrenches."""
-    at = make_group(legs, batch, width)
+    group = make_group(legs, batch, width)
     work = lanes_work(legs, width)
-    for group in range(first, last):
-        is_valid = gather(legs, batch, group, width, at)
-        state = platform_state(at.pose, at.twist)
+    for index in range(first, last):
+        is_valid = gather(legs, batch, index, width, group)
+        state = platform_state(group.pose, group.twist)
         if batch.given and constraint_count(legs) > 0:
-            is_valid = allowed(at.constraints, at.inputs, 1.0) and is_valid
+            is_valid = allowed(group.constraints, group.inputs, 1.0) and is_valid
         regular = inverse_dynamics(
-            body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
+            body, legs, state, group.deflection, group.inputs, group.wrench, group.result, work
         )
-        scatter(at, group, width, is_valid and regular, batch)
+        scatter(group, index, width, is_valid and regular, batch)
 
 
 @compiled
@@ -599,17 +610,17 @@ def mass_matrix_lanes(
     body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute mass matrices (6, 6) of poses, twists and deflections."""
-    at = make_group(legs, batch, width)
+    group = make_group(legs, batch, width)
     work = lanes_work(legs, width)
-    for group in range(first, last):
-        is_valid = gather(legs, batch, group, width, at)
-        state = platform_state(at.pose, at.twist)
-        singular = assemble(body, legs, state, at.deflection, work)
+    for index in range(first, last):
+        is_valid = gather(legs, batch, index, width, group)
+        state = platform_state(group.pose, group.twist)
+        singular = assemble(body, legs, state, group.deflection, work)
         for i in range(6):
             for j in range(i + 1):
-                at.result[6 * i + j] = work.mass_matrix[i, j]
-                at.result[6 * j + i] = work.mass_matrix[i, j]
-        scatter(at, group, width, is_valid and singular < 0, batch)
+                group.result[6 * i + j] = work.mass_matrix[i, j]
+                group.result[6 * j + i] = work.mass_matrix[i, j]
+        scatter(group, index, width, is_valid and singular < 0, batch)
 
 
 @compiled
@@ -617,9 +628,11 @@ def energy_lanes(
     body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
 ) -> None:
     """Compute energies and dissipated power (3,) of poses, twists and deflections."""
-    at = make_group(legs, batch, width)
-    for group in range(first, last):
-        is_valid = gather(legs, batch, group, width, at)
-        state = platform_state(at.pose, at.twist)
-        at.result[0], at.result[1], at.result[2] = energy(body, legs, state, at.deflection)
-        scatter(at, group, width, is_valid, batch)
+    group = make_group(legs, batch, width)
+    for index in range(first, last):
+        is_valid = gather(legs, batch, index, width, group)
+        state = platform_state(group.pose, group.twist)
+        group.result[0], group.result[1], group.result[2] = energy(
+            body, legs, state, group.deflection
+        )
+        scatter(group, index, width, is_valid, batch)

@@ -211,7 +211,7 @@ class MachineDescription(Table):
 
     @property
     def home_constraints(self) -> FloatArray:
-        """Constraint rows `(m, 6)` at home: rows @ twist = 0; m = 3 for pillars, else 0."""
+        """Constraint rows `(m, 6)` at home that the legs add: rows @ twist = 0; m = 0 for most."""
         return read_only(
             np.vstack([leg.home_constraints(leg_geometry) for leg, leg_geometry in self._placed()])
         )

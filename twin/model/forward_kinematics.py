@@ -152,8 +152,8 @@ def nearest_poses(
             break
         transposed = np.swapaxes(jacobians[active_rows] * scale, 1, 2)
         normal = transposed @ np.swapaxes(transposed, 1, 2)
-        size = np.trace(normal, axis1=1, axis2=2) / 6.0
-        normal[:, range(6), range(6)] += (damping[active_rows] * size)[:, None]
+        mean_square = np.trace(normal, axis1=1, axis2=2) / 6.0
+        normal[:, range(6), range(6)] += (damping[active_rows] * mean_square)[:, None]
         step = np.linalg.solve(normal, transposed @ residuals[active_rows, :, None])[..., 0] * scale
         step /= np.maximum(np.linalg.norm(step[:, 3:], axis=1) / MAX_TURN, 1.0)[:, None]
         trial = turned(poses[active_rows], step)
@@ -174,8 +174,8 @@ def nearest_poses(
         damping[active_rows] = np.where(improved, 0.1, 5.0) * np.maximum(
             damping[active_rows], MIN_DAMPING
         )
-        size = np.abs(step / scale).max(axis=1) / joint_radius
-        finished = (size < MIN_STEP) | ~improved & (size < STALLED_STEP)
+        step_size = np.abs(step / scale).max(axis=1) / joint_radius
+        finished = (step_size < MIN_STEP) | ~improved & (step_size < STALLED_STEP)
         active[active_rows[finished | (damping[active_rows] > MAX_DAMPING)]] = False
     return poses, residuals
 
@@ -334,13 +334,13 @@ def poses_of(
         ForwardKinematicsError: no pose was found for a row.
     """
     solutions, is_failed = found_poses(machine, coordinates, guess)
-    tolerances = np.inf
+    tolerance_limit = np.inf
     if machine.n_actuators > machine.dof and is_failed.any():
-        tolerances = default_tolerance(machine) if tolerance is None else tolerance
+        tolerance_limit = default_tolerance(machine) if tolerance is None else tolerance
         failed_rows = np.flatnonzero(is_failed)
         start_poses = None if guess is None else guess[failed_rows]
         solutions[failed_rows, :8] = _least_squares(machine, coordinates[failed_rows], start_poses)
-        is_failed[failed_rows] = ~(solutions[failed_rows, 7] <= tolerances)
+        is_failed[failed_rows] = ~(solutions[failed_rows, 7] <= tolerance_limit)
     if is_failed.any():
         failed_row = int(is_failed.argmax())
         n_waypoints = len(waypoints(machine)[0]) if guess is None else 0
@@ -349,7 +349,7 @@ def poses_of(
             number + failed_row,
             coordinates[failed_row],
             solutions[failed_row],
-            tolerances,
+            tolerance_limit,
             n_waypoints,
         )
     return np.ascontiguousarray(solutions[:, :7])
@@ -514,8 +514,8 @@ def _random_poses(
 ) -> FloatArray:
     """Return random poses `(m, 7)` in reach: any attitude, one leg as long as it is to be."""
     n_draws = RANDOM_STARTS if machine.leg.is_straight else DRAWS_PER_CRANK_START * RANDOM_STARTS
-    turns = random.normal(size=(n_draws, 4))
-    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    quaternions = random.normal(size=(n_draws, 4))
+    quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
     directions = random.normal(size=(n_draws, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     leg = random.integers(machine.n_actuators, size=n_draws)
@@ -523,9 +523,9 @@ def _random_poses(
     if not machine.leg.is_straight:
         leg_reaches = np.array([leg_parameters.reach for leg_parameters in machine.parameters.legs])
         lengths = leg_reaches[leg] * random.random(n_draws)
-    arms = np.einsum("mij,mj->mi", rotation_matrix(turns), machine.platform_joints[leg])
-    tip_points = machine.base_joints[leg] + directions * lengths[:, None] - arms
-    poses = np.hstack([tip_points, turns])
+    arms = np.einsum("mij,mj->mi", rotation_matrix(quaternions), machine.platform_joints[leg])
+    positions = machine.base_joints[leg] + directions * lengths[:, None] - arms
+    poses = np.hstack([positions, quaternions])
     if machine.dof < 6:
         poses = nearest_allowed(machine.constants.legs, poses)
     values = geometry(machine.constants.legs, poses, 0).values

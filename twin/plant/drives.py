@@ -138,21 +138,21 @@ def fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
     row[column.FASTEST] = min(row[column.FASTEST], positioning.top_speed)
 
 
-def drawing_stiffness(drives: FloatArray) -> FloatArray:
+def positioning_stiffness(drives: FloatArray) -> FloatArray:
     """Return the stiffness `(m,)` of position drives [N/m, N m/rad], zero for other drives."""
-    stroke_span = np.where(drives[:, column.SPAN] > 0.0, drives[:, column.SPAN], inf)
+    span = np.where(drives[:, column.SPAN] > 0.0, drives[:, column.SPAN], inf)
     slope = np.where(drives[:, column.POSITIONING] == column.STEPPER_DRIVE, 0.5 * np.pi, 1.0)
     peak = np.where(np.isfinite(drives[:, column.PEAK]), drives[:, column.PEAK], 0.0)
-    return np.asarray(slope * peak / stroke_span)
+    return np.asarray(slope * peak / span)
 
 
-def drawn_lead(drives: FloatArray, efforts: FloatArray) -> FloatArray:
+def positioning_lead(drives: FloatArray, efforts: FloatArray) -> FloatArray:
     """Return the lead `(n,)` [m, rad] of setpoint over motor that gives `efforts` `(n,)`."""
     fraction = np.clip(efforts / drives[:, column.PEAK], -1.0, 1.0)
-    force_span, force_sign = drives[:, column.SPAN], np.sign(fraction)
+    span, sign = drives[:, column.SPAN], np.sign(fraction)
     stepper = drives[:, column.POSITIONING] == column.STEPPER_DRIVE
     lag = np.where(stepper, 2.0 / np.pi * np.arcsin(fraction), fraction)
-    return np.asarray(force_sign * drives[:, column.DEAD] + force_span * lag)
+    return np.asarray(sign * drives[:, column.DEAD] + span * lag)
 
 
 def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> FloatArray:
@@ -228,8 +228,8 @@ def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
     row[column.DAMPING] = reflected_drive.damping
     row[column.BRAKE] = reflected_drive.brake
     if drive.current_lag > 0.0:
-        steps = step / drive.current_lag
-        row[column.LAG], row[column.LAG_MEAN] = exp(-steps), -expm1(-steps) / steps
+        lags = step / drive.current_lag
+        row[column.LAG], row[column.LAG_MEAN] = exp(-lags), -expm1(-lags) / lags
     if drive.thermal_time is not None:
         continuous_effort = actuator.continuous_effort
         row[column.CONTINUOUS] = inf if continuous_effort is None else continuous_effort
@@ -242,12 +242,12 @@ def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
     ):
         row[column_index] = min(1.0, step / time) if time > 0.0 else 1.0
     if drive.analogue_bits is not None:
-        steps = 2.0 ** (drive.analogue_bits - 1)
+        digits = 2.0 ** (drive.analogue_bits - 1)
         for column_index, full_scale in (
             (column.SPEED_DIGIT, row[column.FASTEST]),
             (column.EFFORT_DIGIT, row[column.PEAK]),
         ):
-            row[column_index] = full_scale / steps if np.isfinite(full_scale) else 0.0
+            row[column_index] = full_scale / digits if np.isfinite(full_scale) else 0.0
 
 
 def _fill_limits(row: FloatArray, drive: AnyDrive, low: float, high: float) -> None:
@@ -260,7 +260,7 @@ def _fill_limits(row: FloatArray, drive: AnyDrive, low: float, high: float) -> N
         row[column.STOP_DAMPING] = row[column.DAMPING]
 
 
-def motor_parts(drives: FloatArray, timestep: float) -> int:
+def motor_substeps(drives: FloatArray, timestep: float) -> int:
     """Return the number of steps that the motors need within one of the engine.
 
     Raises:
@@ -271,17 +271,17 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
         return 1
     inertia = motors[:, column.INERTIA]
     fastest_rates = np.maximum(
-        np.sqrt((motors[:, column.STIFFNESS] + drawing_stiffness(motors)) / inertia),
+        np.sqrt((motors[:, column.STIFFNESS] + positioning_stiffness(motors)) / inertia),
         motors[:, column.DAMPING] / inertia,
     ).max()
-    parts = timestep * float(fastest_rates) / MOTOR_ANGLE
-    if not parts <= MAX_SUBSTEPS:
+    substeps = timestep * float(fastest_rates) / MOTOR_ANGLE
+    if not substeps <= MAX_SUBSTEPS:
         raise InputError(
             "leg.drive",
-            f"a motor would need {parts:.3g} steps of its own on its transmission within one of "
+            f"a motor would need {substeps:.3g} steps of its own on its transmission within one of "
             f"{timestep:g} s; give it its full inertia, or leave inertia and stiffness out",
         )
-    return max(ceil(parts), MIN_SUBSTEPS)
+    return max(ceil(substeps), MIN_SUBSTEPS)
 
 
 def check_step(platform: MachineModel, drives: FloatArray, timestep: float) -> None:
@@ -324,19 +324,24 @@ def drive_timestep(platform: MachineModel) -> float:
 
 
 def _stable_step(
-    response: FloatArray, fastest: float, stiffness: FloatArray, damping: FloatArray
+    response: FloatArray, largest_response: float, stiffness: FloatArray, damping: FloatArray
 ) -> float:
     """Return the positive root of h^2 k/m + h c/m = 2 for the fastest leg of all.
 
-    `fastest` is the largest eigenvalue of `response`.
+    `largest_response` is the largest eigenvalue of `response`.
     """
     if (stiffness == stiffness[0]).all() and (damping == damping[0]).all():
-        rate, decay = float(stiffness[0]) * fastest, float(damping[0]) * fastest
+        stiffness_per_mass, damping_per_mass = (
+            float(stiffness[0]) * largest_response,
+            float(damping[0]) * largest_response,
+        )
     else:
-        rate = _largest(_weighted(response, stiffness))
-        decay = _largest(_weighted(response, damping))
-    both = decay + sqrt(decay * decay + 8.0 * rate)
-    return 4.0 / both if both > 0.0 else inf
+        stiffness_per_mass = _largest(_weighted(response, stiffness))
+        damping_per_mass = _largest(_weighted(response, damping))
+    denominator = damping_per_mass + sqrt(
+        damping_per_mass * damping_per_mass + 8.0 * stiffness_per_mass
+    )
+    return 4.0 / denominator if denominator > 0.0 else inf
 
 
 def _largest(matrix: FloatArray) -> float:
@@ -378,10 +383,10 @@ def equivalent_inertia(platform: MachineModel, response: FloatArray | None = Non
     """
     response = mobility(platform) if response is None else response
     own_response = np.maximum(np.diag(response), MIN_RESPONSE)
-    legs = 1.0 / np.maximum(response.sum(axis=1), MIN_RESPONSE_FRACTION * own_response)
+    leg_inertia = 1.0 / np.maximum(response.sum(axis=1), MIN_RESPONSE_FRACTION * own_response)
     drives = [leg.drive for leg in platform.parameters.legs]
-    motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
-    return np.asarray(legs + motors)
+    motor_inertia = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
+    return np.asarray(leg_inertia + motor_inertia)
 
 
 def _weighted(matrix: FloatArray, weights: FloatArray) -> FloatArray:

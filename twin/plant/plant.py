@@ -21,7 +21,14 @@ from twin.kernels.plant.reading import read_actuators
 from twin.model.integrate import resting_deflection
 from twin.model.machine_base import FOR_MANY, ZERO_VECTOR, run_checked, without_compiling
 from twin.model.machine_model import MachineModel, as_model
-from twin.plant.drives import bound, drawn_lead, drive_constants, follow, motor_parts, take_over
+from twin.plant.drives import (
+    bound,
+    drive_constants,
+    follow,
+    motor_substeps,
+    positioning_lead,
+    take_over,
+)
 from twin.plant.encoder import machine_encoders
 from twin.plant.inertial_sensor import InertialUnit
 from twin.plant.signals import COMMAND_MODES, NO_READING, Command, Measurement, Mode, as_spans
@@ -40,7 +47,7 @@ class PreparedDrives(NamedTuple):
     """`(n, CONSTANTS)`; columns as in `actuation`"""
     resolution: FloatArray
     """`(n,)` one count of the encoders in the actuators' coordinates; 0 for exact ones"""
-    parts: int
+    substeps: int
     """steps of the motors within one of the engine"""
     delay_steps: int
     """steps of the engine by which commands come later"""
@@ -245,11 +252,11 @@ class Plant:
             InputError: the engine's step is too long for these drives.
         """
         self._drives = drive_constants(platform, self._step, self.limits)
-        self._parts = motor_parts(self._drives, self._step)
+        self._substeps = motor_substeps(self._drives, self._step)
         stiffness = self._drives[:, column.STIFFNESS]
         self._stiff = np.where(stiffness > 0.0, stiffness, inf)
         old_arrays = (read_only(self._drives), read_only(self._resolution))
-        self.drives = PreparedDrives(*old_arrays, self._parts, self._delay_steps)
+        self.drives = PreparedDrives(*old_arrays, self._substeps, self._delay_steps)
 
     def start(self, state: State, gains: FloatArray) -> None:
         """Start the drives on a machine in `state`, moving or at rest, held by its motors.
@@ -277,7 +284,7 @@ class Plant:
         states[:, column.SPEED] = rates
         states[:, column.LEG_RATE] = states[:, column.EARLIER_LEG_RATE] = rates
         if "position" in self.modes:
-            position_lead = drawn_lead(drives, states[:, column.EFFORT])
+            position_lead = positioning_lead(drives, states[:, column.EFFORT])
             states[:, column.TARGET] = states[:, column.FIELD] = (
                 states[:, column.POSITION] + position_lead
             )
@@ -347,7 +354,7 @@ class Plant:
             rates,
             COMMAND_MODES.index(command.mode),
             self._step,
-            self._parts,
+            self._substeps,
             self._forces,
         )
         self._count += 1

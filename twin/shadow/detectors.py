@@ -363,9 +363,9 @@ class CauseDetector:
             if time - self._leading_since >= self._confirmation:
                 return self._raise_alarm(time, self._hypotheses[winner], sizes[winner])
         elif elapsed >= NAMING_TIME and self._unexplained_indices:
-            leg = max(self._unexplained_indices, key=lambda k: statistics[k])
-            if magnitudes[leg] > min_sizes[leg]:
-                return self._raise_alarm(time, self._hypotheses[leg], sizes[leg])
+            index = max(self._unexplained_indices, key=lambda k: statistics[k])
+            if magnitudes[index] > min_sizes[index]:
+                return self._raise_alarm(time, self._hypotheses[index], sizes[index])
         return []
 
     def _winner(self, findings: Findings, elapsed: float) -> int | None:

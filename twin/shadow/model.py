@@ -88,22 +88,22 @@ class ChannelWatch:
     def __init__(self, stroke: FloatArray) -> None:
         """Watch a machine whose actuators have a `stroke` `(n,)`."""
         self.dead: set[str] = set()
-        self._fast = MIN_MOVING_SPEED * float(stroke.min())
-        self._last_values: dict[str, tuple[float, FloatArray]] = {}
-        self._last: dict[str, FloatArray] = {}
+        self._moving_speed = MIN_MOVING_SPEED * float(stroke.min())
+        self._received: dict[str, tuple[float, FloatArray]] = {}
+        self._compared: dict[str, FloatArray] = {}
         self._change_times: dict[str, FloatArray] = {}
 
     def store(self, time: float, values: Mapping[str, FloatArray]) -> None:
         """Store the channels of a sample; slow channels are in few samples."""
         for name in WATCHED_CHANNELS:
             if name in values:
-                self._last_values[name] = time, values[name]
+                self._received[name] = time, values[name]
 
     def check(self, time: float, rates: FloatArray) -> list[Alarm]:
         """Return new alarms of the channels at a `time` [s], for rates `(n,)` of the model."""
         alarms = []
-        is_moving = float(np.abs(rates).max()) > self._fast
-        for name, (receive_time, value) in self._last_values.items():
+        is_moving = float(np.abs(rates).max()) > self._moving_speed
+        for name, (receive_time, value) in self._received.items():
             if name in self.dead:
                 continue
             if time - receive_time > CHANNEL_TIMEOUT:
@@ -111,10 +111,10 @@ class ChannelWatch:
                     self._dead_channel_alarm(time, name, None, time - receive_time, "is missing")
                 )
                 continue
-            previous = self._last.get(name)
+            previous = self._compared.get(name)
             if previous is value:  # nothing has come since
                 continue
-            self._last[name] = value
+            self._compared[name] = value
             if previous is None or not is_moving:
                 self._change_times[name] = np.full(len(value), receive_time)
                 continue
@@ -343,16 +343,16 @@ class EncoderWatch:
         self._sticking_force = (
             STICKING_FORCE_RATIO * drives.breakaway + drives.backlash_smoothing_force
         )
-        self._count, self._unit = drives.resolution, machine.coordinate_unit
+        self._resolution, self._unit = drives.resolution, machine.coordinate_unit
         self._outlier_distance = OUTLIER_FRACTION * (
             machine.maximum_coordinates - machine.minimum_coordinates
         )
         self._low = machine.minimum_coordinates - self._outlier_distance
         self._high = machine.maximum_coordinates + self._outlier_distance
         self.offset, self.dead = np.zeros(n), np.zeros(n, dtype=bool)
-        self._noise, self._ratios, self._learned = np.ones(n), np.zeros(n), 0
+        self._noise, self._mean_ratio, self._learned_samples = np.ones(n), np.zeros(n), 0
         self.jump, self._shock_end = 0.0, 0.0
-        self._last, self._still_time = np.full(n, np.nan), np.zeros(n)
+        self._last_reading, self._still_time = np.full(n, np.nan), np.zeros(n)
         self._force, self._latest_innovation = np.zeros(n), np.zeros(n)
         self._jumps: dict[int, tuple[float, int, float]] = {}
 
@@ -390,18 +390,18 @@ class EncoderWatch:
                 self._jumps[leg] = time, count + 1, offset_before
                 lost_distance, step = (
                     innovation[leg] - self._previous_innovation[leg],
-                    self._count[leg],
+                    self._resolution[leg],
                 )
                 lost_distance = (
                     step * np.rint(lost_distance / step) if step > 0.0 else lost_distance
                 )
                 self.offset[leg] += lost_distance
                 innovation[leg] -= lost_distance
-        is_unchanged = reading == self._last
+        is_unchanged = reading == self._last_reading
         disturbance = self._model.disturbance
         np.copyto(self._force, disturbance, where=~is_unchanged)
         self._still_time[:] = np.where(is_unchanged, self._still_time + self._model.period, 0.0)
-        self._last[:] = reading
+        self._last_reading[:] = reading
         alarms = [*self._after_jumps(time, reading)] if self._jumps else []
         frozen = (self._still_time >= DEAD_READING_TIME) & ~self.dead
         if frozen.any():
@@ -413,9 +413,9 @@ class EncoderWatch:
 
     def _learn_noise(self) -> None:
         """Learn the noise from the mean of the innovations, on which single jumps hardly count."""
-        self._learned += 1
-        self._ratios += (self._ratio * self._noise - self._ratios) / self._learned
-        self._noise = np.maximum(self._ratios / QUANTISED_RATIO, 1.0)
+        self._learned_samples += 1
+        self._mean_ratio += (self._ratio * self._noise - self._mean_ratio) / self._learned_samples
+        self._noise = np.maximum(self._mean_ratio / QUANTISED_RATIO, 1.0)
 
     def frozen_encoder_alarm(self, time: float) -> list[Alarm]:
         """Return the alarm of a frozen encoder, which explains a steady force; empty without one.
@@ -451,7 +451,7 @@ class EncoderWatch:
                 time - last_jump >= QUIET_TIME > self._still_time[leg]
             ):  # not dead: its reading changes
                 del self._jumps[leg]
-                lost_distance, step = offset_before - float(self.offset[leg]), self._count[leg]
+                lost_distance, step = offset_before - float(self.offset[leg]), self._resolution[leg]
                 size, unit = (
                     (round(lost_distance / step), "counts")
                     if step > 0.0

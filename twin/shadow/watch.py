@@ -72,7 +72,7 @@ LEAD_CONFIRMATION = 0.4
 def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothesis]:
     """Return the causes of unexplained forces, each with its columns in `force_columns`."""
     machine, n = model.machine, model.machine.n_actuators
-    unit, legs = machine.force_unit, range(n)
+    unit, leg_indices = machine.force_unit, range(n)
     friction, payload = thresholds.friction, thresholds.payload
     first_mass, first_wrench = 3 * n + 1, 3 * n + 5
     mass_columns = tuple(range(first_mass, first_wrench))
@@ -80,9 +80,12 @@ def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothe
     # `force` is a root mean square over the legs, the size of a wrench a norm over them.
     wrench_threshold = thresholds.force * np.sqrt(n)
     return [
-        *(Hypothesis(("friction", k + 1), (k,), friction, unit, one_sided=True) for k in legs),
+        *(
+            Hypothesis(("friction", k + 1), (k,), friction, unit, one_sided=True)
+            for k in leg_indices
+        ),
         Hypothesis(("friction", None), (3 * n,), friction, unit, one_sided=True),
-        *(Hypothesis(("motor", k + 1), (n + k,), thresholds.motor, "1") for k in legs),
+        *(Hypothesis(("motor", k + 1), (n + k,), thresholds.motor, "1") for k in leg_indices),
         Hypothesis(("payload", None), mass_columns[:1], payload, "kg"),
         Hypothesis(("payload", None), mass_columns, payload, "kg"),
         Hypothesis(
@@ -95,7 +98,7 @@ def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothe
         ),
         *(
             Hypothesis(("unexplained", k + 1), (2 * n + k,), thresholds.force, unit, note="force")
-            for k in legs
+            for k in leg_indices
         ),
     ]
 
@@ -110,8 +113,8 @@ def force_columns(block: Block, regressors: FloatArray, length: float) -> FloatA
     masses, wrenches = block.mass_forces.copy(), -block.wrench_forces
     masses[:, 1:] /= length
     wrenches[:, 3:] /= length
-    legs = np.diag(friction), np.diag(regressors[:, EFFORT]), np.eye(len(friction))
-    return np.hstack([*legs, friction[:, None], masses, wrenches])
+    leg_blocks = np.diag(friction), np.diag(regressors[:, EFFORT]), np.eye(len(friction))
+    return np.hstack([*leg_blocks, friction[:, None], masses, wrenches])
 
 
 def lead_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothesis]:

@@ -91,6 +91,7 @@ class SceneModel:
         files = {"robot.xml": document(robot).encode()}
         self.model = mujoco.MjModel.from_xml_string(document(scene), files)
         self.data = mujoco.MjData(self.model)
+        self.ball = ball
         self._outermost = [_outermost(self.model, k) for k in range(self.model.nmesh)]
         self._joints = coordinates(self.model, self._machine.joint_names)
         self._floor = self.model.geom_pos[self.model.geom("floor").id]
@@ -150,7 +151,8 @@ class SceneModel:
     def corners(self) -> FloatArray:
         """Return points `(k, 3)` [m] whose convex hull contains all visible parts, as last placed.
 
-        These are points of their edges and surfaces, and for other shapes corners of boxes.
+        These are points of their edges and surfaces, and for other shapes corners of boxes. Above
+        a plate there is room for the ball, wherever it rolls.
         """
         model, data = self.model, self.data
         signs = np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), axis=-1).reshape(-1, 3)
@@ -159,6 +161,8 @@ class SceneModel:
         for k in shown_geoms[shown_geoms != model.geom("floor").id]:
             if model.geom_type[k] == mujoco.mjtGeom.mjGEOM_CYLINDER:
                 points = CYLINDER_EDGES * model.geom_size[k, [0, 0, 1]]
+                if self.ball is not None and k == model.geom("ball_plate").id:
+                    points = np.concatenate([points, points + [0.0, 0.0, 2.0 * self.ball.radius]])
             elif model.geom_type[k] == mujoco.mjtGeom.mjGEOM_MESH:
                 points = self._outermost[model.geom_dataid[k]]
             else:

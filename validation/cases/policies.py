@@ -127,7 +127,7 @@ def measure_of(rows: list[dict[str, Any]], shipped_policy: ShippedPolicy) -> Mea
 
 
 def falls_short(row: dict[str, Any], max_ratio: float | None) -> bool:
-    """Return True where a policy misses its goal in a condition; see `Shipped.within`."""
+    """Return True where a policy misses its goal in a condition; see `ShippedPolicy.max_ratio`."""
     if max_ratio is not None:
         return bool(row["policy"][0] > max_ratio * row["baseline"][0])
     gain, half_width, _ = row["difference"]

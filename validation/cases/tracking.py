@@ -87,6 +87,17 @@ ERROR_UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
 """Names and units of the three rms errors, after multiplication by a thousand."""
 
 
+class RmsErrors(NamedTuple):
+    """Root mean squares of errors, or of a motion."""
+
+    position: float
+    """[m]"""
+    rotation: float
+    """[rad]"""
+    actuators: float
+    """of one actuator [m] or [rad]"""
+
+
 class TrackingRun(NamedTuple):
     """A closed-loop trajectory with its errors, one row per control instant."""
 
@@ -101,8 +112,8 @@ class TrackingRun(NamedTuple):
     """`(k, n)` actual minus reference leg coordinates [m] or [rad]"""
 
     @property
-    def rms(self) -> tuple[float, float, float]:
-        """Rms of position error [m], rotation error [rad] and one actuator's error [m] or [rad]."""
+    def rms(self) -> RmsErrors:
+        """Root mean squares of the errors."""
         return _root_mean_squares(self.position, self.rotation, self.actuators)
 
 
@@ -164,10 +175,10 @@ def track(
     )
 
 
-def motion_size(reference: Reference, count: int) -> tuple[float, float, float]:
-    """Return the rms size of the first `count` rows of a reference, as `Tracked.rms`.
+def motion_size(reference: Reference, count: int) -> RmsErrors:
+    """Return the rms size of the first `count` rows of a reference, as `TrackingRun.rms`.
 
-    What a machine that stays where it is would err by.
+    It is the error of a machine that stays where it is.
     """
     pose, coordinates = reference.pose[:count], reference.coordinates[:count]
     offset = displacement(pose, pose[0])
@@ -205,8 +216,8 @@ def relative_differences(one: Trajectory, other: Trajectory) -> tuple[float, flo
 
 def _root_mean_squares(
     position: FloatArray, rotation: FloatArray, actuators: FloatArray
-) -> tuple[float, float, float]:
-    return (
+) -> RmsErrors:
+    return RmsErrors(
         float(np.sqrt((position**2).sum(axis=1).mean())),
         float(np.sqrt((rotation**2).sum(axis=1).mean())),
         float(np.sqrt((actuators**2).mean())),
@@ -271,19 +282,19 @@ def tracking_plots(
     ]
 
 
-Evidence = dict[str, dict[str, tuple[float, float, float]]]
-"""Rms errors of position [m], rotation [rad] and actuators, by plant and variant."""
+Evidence = dict[str, dict[str, RmsErrors]]
+"""Errors by plant and variant."""
 
 
 def observer_evidence(
     machines: dict[str, Platform], motion: Motion, run: float, period: float, timestep: float
-) -> tuple[Evidence, tuple[float, float, float]]:
+) -> tuple[Evidence, RmsErrors]:
     """Return errors of all variants on plants with and without friction and backlash.
 
     Args:
         machines: "ideal" and "hardware".
         motion: longer than the run.
-        run: [s]
+        run: duration of the run [s].
         period: period of the controllers [s].
         timestep: time step of the analytic engine [s].
 
@@ -358,8 +369,8 @@ class LinearEncoderPlant(Plant):
         return self._last
 
 
-Errors = dict[str, tuple[float, float, float]]
-"""Root mean squares as in `Evidence`, by controller and place of the encoders."""
+Errors = dict[str, RmsErrors]
+"""Errors by controller and place of the encoders."""
 
 
 def linear_encoders(
@@ -370,7 +381,7 @@ def linear_encoders(
     Args:
         hardware: the machine with its drives.
         motion: longer than the run.
-        run: [s]
+        run: duration of the run [s].
         period: period of the controllers [s].
         timestep: time step of the analytic engine [s].
     """
@@ -391,8 +402,8 @@ def linear_encoders(
 def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, ...]:
     """Return the thesis' statements about the observer and linear encoders with our results."""
     ideal, on_hardware = evidence["ideal"], evidence["hardware"]
-    ideal_errors = [1e3 * ideal[name][1] for name in CASCADE_VARIANTS]
-    hardware_errors = [1e3 * on_hardware[name][1] for name in CASCADE_VARIANTS]
+    ideal_errors = [1e3 * ideal[name].rotation for name in CASCADE_VARIANTS]
+    hardware_errors = [1e3 * on_hardware[name].rotation for name in CASCADE_VARIANTS]
     without_friction = _error_ratio(evidence, "hardware, no friction")
     without_backlash = _error_ratio(evidence, "hardware, no backlash")
     feedback_only, with_disturbance = "feedback alone", "estimated disturbance too"
@@ -408,8 +419,8 @@ def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, 
         ),
         STEWART_THESIS["observer_in_real_time"].judged(
             f"On the hardware plant the errors of position and rotation are "
-            f"{_errors(on_hardware[with_disturbance])} with both estimates, and "
-            f"{_errors(on_hardware[feedback_only])} with feedback alone on the drives' exact "
+            f"{_errors_text(on_hardware[with_disturbance])} with both estimates, and "
+            f"{_errors_text(on_hardware[feedback_only])} with feedback alone on the drives' exact "
             "speeds. On estimated speeds, the disturbance fed forward divides the rotation error "
             f"by {hardware_errors[1] / hardware_errors[2]:.2f}, without friction by "
             f"{without_friction:.2f}, without backlash by {without_backlash:.2f}: the observer "
@@ -418,14 +429,14 @@ def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, 
         ),
         STEWART_THESIS["linear_encoders"].judged(
             "The errors of the thesis' cascade are "
-            f"{_errors(linear['cascade, linear'])} with linear encoders, and "
-            f"{_errors(linear['cascade, motor'])} with encoders on the motors.",
+            f"{_errors_text(linear['cascade, linear'])} with linear encoders, and "
+            f"{_errors_text(linear['cascade, motor'])} with encoders on the motors.",
             _smaller(linear["cascade, linear"], linear["cascade, motor"]),
         ),
         STEWART_THESIS["linear_encoder_torque"].judged(
             "In torque mode the errors of the cascade with observer are "
-            f"{_errors(linear['observer, linear'])} with linear encoders, and "
-            f"{_errors(on_hardware[with_disturbance])} with encoders on the motors.",
+            f"{_errors_text(linear['observer, linear'])} with linear encoders, and "
+            f"{_errors_text(on_hardware[with_disturbance])} with encoders on the motors.",
             _smaller(linear["observer, linear"], on_hardware[with_disturbance]),
             "with linear encoders the velocity loop contains backlash and transmission, whose "
             "stiffness is adopted, and oscillates with these gains; with encoders on the motors it "
@@ -434,18 +445,19 @@ def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, 
     )
 
 
-def _smaller(errors: tuple[float, float, float], others: tuple[float, float, float]) -> bool:
+def _smaller(errors: RmsErrors, others: RmsErrors) -> bool:
     """Return whether every error is smaller than its counterpart."""
     return all(error < other_error for error, other_error in zip(errors, others, strict=True))
 
 
-def _errors(errors: tuple[float, float, float]) -> str:
-    return f"{1e3 * errors[0]:.4f} mm and {1e3 * errors[1]:.4f} mrad"
+def _errors_text(errors: RmsErrors) -> str:
+    return f"{1e3 * errors.position:.4f} mm and {1e3 * errors.rotation:.4f} mrad"
 
 
 def _error_ratio(evidence: Evidence, plant: str) -> float:
     """Return the rotation error without the estimated disturbance per that with it."""
-    return evidence[plant]["estimated speed"][1] / evidence[plant]["estimated disturbance too"][1]
+    errors = evidence[plant]
+    return errors["estimated speed"].rotation / errors["estimated disturbance too"].rotation
 
 
 @validation_case(
@@ -503,7 +515,7 @@ def _controller(name: str, machine: Platform, reference: Reference, **options: A
 
 def _table(
     runs: dict[tuple[str, str], TrackingRun],
-    size: tuple[float, float, float],
+    size: RmsErrors,
 ) -> Table:
     """Return root mean squares by controller, plant and error."""
 

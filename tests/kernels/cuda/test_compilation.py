@@ -22,6 +22,9 @@ IN_REGISTERS = {"inverse_kinematics", "jacobian", "jacobian_derivative", "energy
 MOST_SPILLED = 64
 """Bytes of the search for a pose: its matrix and a Newton step before and after each trial."""
 
+MOST_SPILLED_ON_SCREWS = 1664
+"""The same for legs on screws, whose rows take twice the arithmetic; 48 in their dynamics."""
+
 MOST_LOCAL = 2048
 """Bytes of a thread's memory in the others: rows of the Jacobian; state and stages of a step."""
 
@@ -64,7 +67,10 @@ def test_kernels_fit_into_registers(machine):
                 assert f".target sm_{capability[0]}{capability[1]}" in ptx
             taken = resources(ptx, capability)
             assert 32 <= taken.registers <= MOST_REGISTERS, (name, capability, taken)
-            spilled = MOST_SPILLED if name == "forward_kinematics" else 0
+            on_screws = machine == "linuxcnc_hexapod"
+            spilled = MOST_SPILLED if name == "forward_kinematics" or on_screws else 0
+            if name == "forward_kinematics" and on_screws:
+                spilled = MOST_SPILLED_ON_SCREWS
             assert taken.spilled_bytes <= spilled, (name, capability, taken)
-            most = 0 if name in IN_REGISTERS else MOST_LOCAL
+            most = 0 if name in IN_REGISTERS and not on_screws else MOST_LOCAL
             assert taken.local <= most, (name, capability, taken)

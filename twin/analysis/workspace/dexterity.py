@@ -176,16 +176,16 @@ def stiffness_range(platform: MachineModel, pose: Any, stiffness: Any = None) ->
     shape = poses.shape[:-1]
     poses = poses.reshape(-1, 7)
     extremes = np.full((4, len(poses)), np.nan)
-    rates = jacobians(platform, poses)
-    finite = np.isfinite(rates).all(axis=(1, 2))
-    rates, count = rates[finite], 3
+    jacobian_rows = jacobians(platform, poses)
+    finite = np.isfinite(jacobian_rows).all(axis=(1, 2))
+    jacobian_rows, translations = jacobian_rows[finite], 3
     if platform.dof < 6:
-        rates, count = rates @ _chosen_twists(platform, poses[finite]), 1
-    legs = leg_stiffness(platform, stiffness).values
-    matrices = np.einsum("kia,i,kib->kab", rates, legs, rates)
+        jacobian_rows, translations = jacobian_rows @ _chosen_twists(platform, poses[finite]), 1
+    leg_stiffnesses = leg_stiffness(platform, stiffness).values
+    matrices = np.einsum("kia,i,kib->kab", jacobian_rows, leg_stiffnesses, jacobian_rows)
     if len(matrices):
-        translation = np.linalg.eigvalsh(matrices[:, :count, :count])
-        rotation = np.linalg.eigvalsh(matrices[:, count:, count:])
+        translation = np.linalg.eigvalsh(matrices[:, :translations, :translations])
+        rotation = np.linalg.eigvalsh(matrices[:, translations:, translations:])
         eigenvalue_ends = (translation[:, 0], translation[:, -1], rotation[:, 0], rotation[:, -1])
         extremes[:, finite] = np.array(eigenvalue_ends)
     return StiffnessRange(*(row.reshape(shape) for row in extremes))

@@ -91,18 +91,14 @@ def shaping_filter(masses: FloatArray, weights: ShapingWeights) -> StateSpace:
     lead_ratio = positive(weights.lead, "lead")
     if lead_ratio < 1.0:
         raise InputError("lead", f"must be one or more, got {lead_ratio!r}")
-    top, pole = crossover / lead_ratio, crossover * lead_ratio
-    # w = k (s + w_i) (s / top + 1) / (s (s / pole + 1)) = k (d + r_0 / s + r_1 / (s + pole))
-    frequency_point = 1j * crossover
-    size = abs(
-        (frequency_point + integral_corner)
-        * (frequency_point / top + 1.0)
-        / (frequency_point * (frequency_point / pole + 1.0))
-    )
+    zero, pole = crossover / lead_ratio, crossover * lead_ratio
+    # w = k (s + w_i) (s / zero + 1) / (s (s / pole + 1)) = k (d + r_0 / s + r_1 / (s + pole))
+    s = 1j * crossover
+    size = abs((s + integral_corner) * (s / zero + 1.0) / (s * (s / pole + 1.0)))
     gain = crossover**2 / size
-    d = pole / top
+    d = pole / zero
     integral_residue = integral_corner
-    lead_residue = pole * (integral_corner - pole) * (1.0 - pole / top) / -pole
+    lead_residue = pole * (integral_corner - pole) * (1.0 - pole / zero) / -pole
     identity = np.eye(len(masses))
     return StateSpace(
         np.asarray(np.kron(identity, np.diag([0.0, -pole]))),
@@ -254,7 +250,7 @@ class LoopShaping(Controller):
         self.law = trapezoidal(self.design.controller, self.period)
         self._drives = drive_model(platform)
         self._prepare(self.reference)
-        self._largest = actuator_limit(platform, "effort")
+        self._force_limits = actuator_limit(platform, "effort")
         self._state = np.zeros(len(self.law.A))
         self._error = np.zeros(platform.n_actuators)
 
@@ -271,7 +267,7 @@ class LoopShaping(Controller):
         row_index, law = self.reference.row(step), self.law
         self._error = measurement.coordinates - self.reference.coordinates[row_index]
         force = self._forward[row_index] + law.C @ self._state + law.D @ self._error
-        if (np.abs(force) <= self._largest).all():
+        if (np.abs(force) <= self._force_limits).all():
             self._state = law.A @ self._state + law.B @ self._error
         return Command(force, "force")
 

@@ -169,8 +169,8 @@ def _turning(omega: FloatArray, size: int) -> FloatArray:
 def free_directions(platform: MachineModel, pose: FloatArray) -> FloatArray:
     """Return displacements `(..., 6, dof)` that a machine can make at poses `(..., 7)`.
 
-    One column per free coordinate: all six, or those of a unit of heave, roll and pitch
-    [m, rad, rad] in base axes.
+    The unit matrix for six degrees of freedom; for three, one column per unit of heave, roll and
+    pitch [m, rad, rad], with what the constraints add to each, in base axes.
 
     Raises:
         InputError: a machine with other degrees of freedom than six or these three.
@@ -422,7 +422,7 @@ class Lqr(Controller):
         self.design = design
         self._drives = drive_model(platform)
         self._prepare(self.reference)
-        self._largest = actuator_limit(platform, "effort")
+        self._force_limits = actuator_limit(platform, "effort")
         self._state = np.zeros(design.gain.shape[1])
 
     def _prepare(self, reference: Reference) -> None:
@@ -448,7 +448,7 @@ class Lqr(Controller):
         error_state, m = self._state, len(self.design.gain)
         error_state[: 2 * m] = np.concatenate(self._errors.of(row_index, measurement))
         force = self._forward[row_index] - self.design.gain @ error_state
-        if self.design.integral and (np.abs(force) <= self._largest).all():
+        if self.design.integral and (np.abs(force) <= self._force_limits).all():
             error_state[2 * m :] += self.period * error_state[:m]
         return Command(force, "force")
 

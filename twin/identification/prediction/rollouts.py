@@ -22,7 +22,7 @@ from twin.logs import Channel, TimeOffset, time_offset
 from twin.model.batch import chunk_bounds, lane_count, on_threads, usable_cores
 from twin.model.machine_base import for_many_machines
 from twin.model.machine_model import MachineModel
-from twin.plant.drives import drive_constants, drive_timestep, motor_parts
+from twin.plant.drives import drive_constants, drive_timestep, motor_substeps
 from twin.plant.signals import COMMAND_MODES, Mode
 from twin.simulation.batched.batched_plant import (
     CONTROLLER_PERIOD,
@@ -254,7 +254,7 @@ class ParameterSets:
         if mode == "force":
             # Their lag is in the commands already.
             self.drives[:, :, [column.LAG, column.LAG_MEAN]] = 0.0
-        self.parts = max(motor_parts(machine, timestep) for machine in self.constants)
+        self.substeps = max(motor_substeps(machine, timestep) for machine in self.constants)
         gain, time = suitable_velocity_loop(first_machine, CONTROLLER_PERIOD)
         self.gains = np.stack([gain, gain / time], axis=1)
 
@@ -289,7 +289,7 @@ class ParameterSets:
         count, n = starts.position.shape
         arrays = make_drive_arrays(count, n, QUEUE_LENGTH)
         arrays.constants[:], arrays.gains[:] = self.drives[sets], self.gains
-        arrays.counters[:, SUBSTEPS_COLUMN] = self.parts
+        arrays.counters[:, SUBSTEPS_COLUMN] = self.substeps
         machines, inputs = empty_machines(count, n, 0), empty_inputs(count, n, 1)
         machines.pose[:], machines.twist[:] = starts.pose, starts.twist
         machines.coordinates[:], machines.rates[:] = starts.coordinates, starts.rates

@@ -117,11 +117,11 @@ def fill_joints(
         i: leg.
         state: of the platform.
         acceleration: of the platform.
-        out: `(joints, 3)`, overwritten; a joint that moves apart from the platform is filled with
-            zeros.
+        out: `(joints, 3)`, overwritten; a spring in series, whose motion the platform does not
+            determine, is filled with zeros, and its actuator with the motion of the whole leg.
 
     Returns:
-        False where the leg has no such coordinates.
+        False at a singular pose of the leg: along its first axis, without length, or stretched.
     """
     raise NotImplementedError
 

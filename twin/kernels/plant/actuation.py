@@ -302,19 +302,23 @@ def transmit(
     rate: float,
     middle_rate: float,
     step: float,
-    parts: int,
+    substeps: int,
 ) -> float:
     """Move a motor under `effort` through one step of the engine; return its mean force.
 
     The spring is stretched by a leg that goes on at its `rate`, and damped by the `middle_rate`.
     Motors of position drives are drawn to their positions in each of their own steps.
     """
-    substep, mobility, is_positioning = step / parts, 1.0 / drive[INERTIA], drive[POSITIONING] > 0.0
+    substep, mobility, is_positioning = (
+        step / substeps,
+        1.0 / drive[INERTIA],
+        drive[POSITIONING] > 0.0,
+    )
     brake_effort = drive[BRAKE] * state[HOLDING]
     position, speed, force_sum = state[POSITION], state[SPEED], 0.0
-    half_change, half_viscous = 0.5 * state[SPEED_CHANGE] / parts, 0.5 * drive[VISCOUS]
+    half_change, half_viscous = 0.5 * state[SPEED_CHANGE] / substeps, 0.5 * drive[VISCOUS]
     remaining_fraction = 1.0 / (1.0 + half_viscous * substep * mobility)
-    for substep_index in range(parts):
+    for substep_index in range(substeps):
         leg = coordinate + rate * (substep_index + 0.5) * substep
         force = contact(
             position + 0.5 * substep * speed - leg,
@@ -342,7 +346,7 @@ def transmit(
     state[POSITION], state[SPEED] = position, speed
     if is_positioning:
         state[EFFORT] = effort
-    return force_sum / parts
+    return force_sum / substeps
 
 
 @compiled
@@ -357,7 +361,7 @@ def actuate(
     rates: FloatArray,
     mode: int,
     step: float,
-    parts: int,
+    substeps: int,
     out: FloatArray,
 ) -> None:
     """Advance all drives by one `step` [s] of the engine; fill `out` (n,) with forces on the legs.
@@ -373,7 +377,7 @@ def actuate(
         rates: `(n,)` of the actuators.
         mode: `FORCE_MODE`, `VELOCITY_MODE` or `POSITION_MODE`.
         step: [s].
-        parts: steps of the motors within `step`.
+        substeps: steps of the motors within `step`.
         out: `(n,)`, overwritten.
     """
     for i in range(drives.shape[0]):
@@ -401,7 +405,7 @@ def actuate(
         if drive[INERTIA] > 0.0:
             brake(drive, state, brakes[i])
             force = transmit(
-                drive, state, mean_effort, coordinates[i], rates[i], middle_rate, step, parts
+                drive, state, mean_effort, coordinates[i], rates[i], middle_rate, step, substeps
             )
         else:
             force = mean_effort - drive[VISCOUS] * middle_rate

@@ -125,7 +125,7 @@ class Encoder(Table):
 SHAFT_TWIST = math.radians(3.0)
 """[rad] Engineering choice: twist of a shaft and its gears under the largest torque."""
 
-LOSS_TIME = 0.4e-3
+DAMPING_TIME = 0.4e-3
 """[s] Engineering choice: damping of shaft and gears over their stiffness."""
 
 FIELD_DAMPING = 0.2
@@ -367,7 +367,7 @@ class _Shaft(Electronics):
         None, gt=0, description="Of shaft and gears; default: 3 deg at the largest torque"
     )
     damping: RotaryDamping | None = Field(
-        None, gt=0, description="Of shaft and gears; default: 0.4 ms of the stiffness"
+        None, gt=0, description="Of shaft and gears; default: 0.4 ms times the stiffness"
     )
     stribeck_speed: AngularSpeed = Field(1e-2, gt=0, description="Over which friction falls")
 
@@ -400,7 +400,7 @@ class _Shaft(Electronics):
         """Return the drive reflected to the actuator's coordinate."""
         ratio = self.ratio
         stiffness = self.stiffness or self.largest_torque / SHAFT_TWIST
-        damping = self.damping or LOSS_TIME * stiffness
+        damping = self.damping or DAMPING_TIME * stiffness
         return ReflectedDrive(
             inertia=self.shaft_inertia * ratio**2,
             friction=self.friction_torque * ratio,

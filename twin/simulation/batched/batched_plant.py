@@ -151,7 +151,7 @@ def place_drives(
     arrays.last_readings[index] = 0.0
     arrays.counters[index] = 0
     arrays.counters[index, DELAY_COLUMN] = drives.delay_steps
-    arrays.counters[index, SUBSTEPS_COLUMN] = drives.parts
+    arrays.counters[index, SUBSTEPS_COLUMN] = drives.substeps
     arrays.reset_speeds[index] = plant.actuated(state)[1]
 
 

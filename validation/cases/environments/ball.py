@@ -161,15 +161,15 @@ def laws(ball: Ball, plate: Plate, arm: FloatArray, motion: FloatArray) -> Laws:
     matrix[:3, :3], matrix[:3, 6:], right_side[:3] = mass * identity, -identity, mass * GRAVITY
     matrix[3:6, 3:6] = ball.inertia_factor * mass * radius**2 * identity
     matrix[3:6, 6:], right_side[3:6] = -skew(contact_arm), moment
-    # d/dt of (W x lowest): dW/dt x lowest + W x (w x lowest).
+    # d/dt of W x c, c the contact arm: dW/dt x c + W x (w x c).
     matrix[6:, :3], matrix[6:, 3:6] = identity, -skew(contact_arm)
-    plate_velocity = np.cross(omega, contact_arm)
-    contact_rate = motion[:3] + plate_velocity - plate.twist[:3]
+    contact_arm_rate = np.cross(omega, contact_arm)
+    contact_rate = motion[:3] + contact_arm_rate - plate.twist[:3]
     right_side[6:] = (
         plate.acceleration[:3]
         + np.cross(alpha, arm + contact_arm)
         + np.cross(omega, contact_rate)
-        - np.cross(motion[3:], plate_velocity)
+        - np.cross(motion[3:], contact_arm_rate)
     )
     solution: FloatArray = np.asarray(np.linalg.solve(matrix, right_side), dtype=np.float64)
     return Laws(solution[:3], solution[3:6], solution[6:])
@@ -181,13 +181,13 @@ def at_rest(turn: FloatArray, rate: float = 0.0) -> Plate:
 
 
 def by_equations(
-    ball: Ball, plate: Plate, ball_pose: FloatArray, spin: FloatArray
+    ball: Ball, plate: Plate, ball_position: FloatArray, spin: FloatArray
 ) -> tuple[Any, FloatArray]:
     """Return what the equations of docs/theory.md give, and the arm `(3,)` to the ball's centre."""
     quaternion = Rotation.from_matrix(plate.turn).as_quat(scalar_first=True)
     pose = np.concatenate([np.zeros(3), quaternion])
-    state = np.concatenate([ball_pose, spin, [1.0], np.zeros(11)])
-    arm = plate.turn @ [*ball_pose, ball.plate_height + ball.radius]
+    state = np.concatenate([ball_position, spin, [1.0], np.zeros(11)])
+    arm = plate.turn @ [*ball_position, ball.plate_height + ball.radius]
     return rolling(ball, state, pose, plate.twist, plate.acceleration, GRAVITY), arm
 
 
@@ -376,11 +376,11 @@ def environment(platform: Platform) -> Iterator[Measure]:
     actions[:TILT_PERIODS] = TILT_ACTIONS
     start_position = ball.plate_radius * np.array(ROLLING_START)
     instants = run_episode(env, actions, {"ball": start_position})
-    ball_positions = np.array(env.task.batch.ball[0])
+    ball_state = np.array(env.task.batch.ball[0])
     yield observation_measure(
         "BallBalance",
         "poses of ball and platform in the base frame",
-        _observation_error(platform, ball, env, instants, ball_positions),
+        _observation_error(platform, ball, env, instants, ball_state),
     )
     yield reward_measure("BallBalance", _reward_error(ball, env, instants[1:]))
     yield _tilt_measure(env, instants[-1])
@@ -458,13 +458,13 @@ def _tilt_measure(env: BallBalanceEnv, last: Instant) -> Measure:
     expected = TILT_PERIODS * increment * np.array(TILT_ACTIONS)
     home_attitude = Rotation.from_quat(env.platform.home[3:], scalar_first=True)
     rotation = Rotation.from_quat(last.info["pose"][3:], scalar_first=True) * home_attitude.inv()
-    lag = (
+    lag_angle = (
         0.5 * SETTLING_TIME * largest(increment * np.array(TILT_ACTIONS)) / env.task.settings.period
     )
     return Measure(
         "BallBalance: tilt of the plate against the increments of the actions",
         largest(rotation.as_rotvec()[:2] - expected),
-        lag,
+        lag_angle,
         "the drives settle within 6 ms and lag half of it while the plate tilts",
         unit="rad",
     )

@@ -388,10 +388,10 @@ def manoeuvre() -> Manoeuvre:
     """Return a manoeuvre in all six senses."""
     time = np.arange(PERIOD_COUNT + 1, dtype=np.float64) * CONTROL_PERIOD
     angle: FloatArray = 2.0 * np.pi * np.outer(time, [1.0, 1.5, 2.0, 1.2, 0.7, 0.9]) + np.arange(6)
-    sensed = np.array([2.0, 1.5, 1.0, 0.2, 0.3, 0.25]) * np.sin(angle)
+    readings = np.array([2.0, 1.5, 1.0, 0.2, 0.3, 0.25]) * np.sin(angle)
     # An accelerometer at rest senses +g along z.
-    sensed[:, 2] += GRAVITY
-    return Manoeuvre("sines", time, sensed[:, :3], sensed[:, 3:])
+    readings[:, 2] += GRAVITY
+    return Manoeuvre("sines", time, readings[:, :3], readings[:, 3:])
 
 
 def sensed_on_platform(head: FloatArray, instants: list[Instant]) -> tuple[FloatArray, FloatArray]:

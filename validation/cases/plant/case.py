@@ -422,7 +422,7 @@ def _commanded_run(
 ) -> tuple[DriveBench, BenchRecord]:
     """Return the bench and record of a drive commanded to `speed` [m/s] from a coordinate [m]."""
     bench = DriveBench(
-        row[None], ENGINE_STEP, gain=VELOCITY_GAIN, rate=VELOCITY_GAIN / INTEGRAL_TIME
+        row[None], ENGINE_STEP, gain=VELOCITY_GAIN, integral_gain=VELOCITY_GAIN / INTEGRAL_TIME
     )
     bench.set_column(column.POSITION, start)
     bench.set_column(column.SPEED, speed)

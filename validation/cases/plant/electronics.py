@@ -230,10 +230,10 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
         return
     constants = isolated_drive(drive, kept_columns=(column.PEAK,))
     constants[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
-    gain, rate = 0.25 * numbers.peak, INTEGRAL_FRACTION * numbers.peak / ENGINE_STEP
+    gain, integral_gain = 0.25 * numbers.peak, INTEGRAL_FRACTION * numbers.peak / ENGINE_STEP
     growth_errors, reversal_errors = [], []
     for speed in (-1.0, 1.0):
-        bench = DriveBench(constants, ENGINE_STEP, gain=gain, rate=rate)
+        bench = DriveBench(constants, ENGINE_STEP, gain=gain, integral_gain=integral_gain)
         record = bench.run(200 * ENGINE_STEP, speed, mode=VELOCITY_MODE)
         # Eleven steps hold the proportional part and the integral: that in the middle of a step,
         # and of a motor without inertia that at its start.

@@ -21,7 +21,7 @@ from twin.kernels.plant import columns as column
 from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.columns import FORCE_MODE, VELOCITY_MODE
 from twin.machine.hardware.drive import DirectDrive, GearDrive, ScrewDrive
-from twin.plant.drives import motor_parts
+from twin.plant.drives import motor_substeps
 from twin.validation.case import Entry, Measure
 from twin.validation.measures.sampling import largest
 from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
@@ -167,7 +167,7 @@ class BenchRecord(NamedTuple):
     force: FloatArray
     """`(k,)` mean force of the drive on the leg over each step [N] or [N m]"""
     states: FloatArray
-    """`(k + 1, STATES)` state of the drive, columns as in `actuation`"""
+    """`(k + 1, STATES)` state of the drive, columns as in `twin.kernels.plant.columns`"""
 
     def state(self, column: int) -> FloatArray:
         """Return one column of the drive's states `(k + 1,)`."""
@@ -186,11 +186,11 @@ class DriveBench:
     """
 
     def __init__(
-        self, drive: FloatArray, step: float, *, gain: float = 0.0, rate: float = 0.0
+        self, drive: FloatArray, step: float, *, gain: float = 0.0, integral_gain: float = 0.0
     ) -> None:
-        self.drive, self.step, self._parts = drive, step, motor_parts(drive, step)
+        self.drive, self.step, self._substeps = drive, step, motor_substeps(drive, step)
         self.states = np.zeros((1, column.STATE_COUNT))
-        self._gains = np.array([[gain, rate]])
+        self._gains = np.array([[gain, integral_gain]])
         self._out = np.zeros(1)
 
     def set_column(self, column: int, value: float) -> None:
@@ -226,10 +226,8 @@ class DriveBench:
             legs,
             rates,
             mode,
-            # A free leg moves with constant acceleration over the step; a held leg stays where it
-            # is.
             self.step,
-            self._parts,
+            self._substeps,
             self._out,
         )
         return float(self._out[0])
@@ -267,6 +265,7 @@ class DriveBench:
             position, leg_rate = legs[k]
             effort_command = command(k * self.step) if callable(command) else command
             forces[k] = self.force(effort_command, position, leg_rate, mode=mode, brake=brake)
+            # A free leg moves with constant acceleration over the step; a held leg stays.
             acceleration = 0.0
             if mass is not None:
                 acceleration = (forces[k] + (load(leg_rate) if callable(load) else load)) / mass
@@ -457,7 +456,7 @@ def friction_curve(drive: FloatArray, numbers: DriveNumbers) -> FrictionCurve:
     for index, speed in enumerate(speeds):
         signed_speed = float(-speed if index % 2 else speed)
         bench = DriveBench(
-            constants, ENGINE_STEP, gain=gain, rate=gain / (4.0 * VELOCITY_LOOP_TIME)
+            constants, ENGINE_STEP, gain=gain, integral_gain=gain / (4.0 * VELOCITY_LOOP_TIME)
         )
         bench.set_column(column.SPEED, signed_speed)
         record = bench.run(0.15, signed_speed, mode=VELOCITY_MODE)
@@ -476,7 +475,7 @@ def stopping_distances(drive: FloatArray, numbers: DriveNumbers) -> tuple[float,
     coulomb_time = numbers.inertia * speed / numbers.friction
     record = bench.run(np.ceil(coulomb_time / ENGINE_STEP + 2.0) * ENGINE_STEP)
     expected = quad(
-        lambda at: numbers.inertia * at / float(numbers.friction_at(np.array(at))),
+        lambda v: numbers.inertia * v / float(numbers.friction_at(np.array(v))),
         0.0,
         speed,
         points=[numbers.stribeck_speed, 3.0 * numbers.stribeck_speed],
