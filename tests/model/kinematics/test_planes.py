@@ -196,7 +196,7 @@ def test_ranges_end_where_the_planes_part():
     assert platform.within_limits(platform.constrain(poses[:2]).pose).all()
     assert platform.within_limits(poses[2:]).tolist() == [False]
     for refusing in (platform.constrain, platform.inverse_kinematics):
-        with pytest.raises(UnreachablePoseError, match="entry 0.* m off the planes") as caught:
+        with pytest.raises(UnreachablePoseError, match=r"entry 0.* m off the planes") as caught:
             refusing(poses[2:])
         assert np.abs(caught.value.data["pose"][:2]).max() < 0.14
 
