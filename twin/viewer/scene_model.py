@@ -18,7 +18,7 @@ from twin.engines.mjcf.elements import add, document, text
 from twin.engines.mjcf.robot import mechanism_xml, scene_xml
 from twin.engines.mujoco import coordinates, mujoco
 from twin.errors import InputError
-from twin.machine.mechanism import PLATFORM_NAME
+from twin.machine.mechanism import PLATFORM_NAME, Z_AXIS
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.viewer.bodies.machine import dress, light_up, machine_bodies, picture_drawing
@@ -162,7 +162,7 @@ class SceneModel:
             if model.geom_type[k] == mujoco.mjtGeom.mjGEOM_CYLINDER:
                 points = CYLINDER_EDGES * model.geom_size[k, [0, 0, 1]]
                 if self.ball is not None and k == model.geom("ball_plate").id:
-                    points = np.concatenate([points, points + [0.0, 0.0, 2.0 * self.ball.radius]])
+                    points = np.concatenate([points, points + 2.0 * self.ball.radius * Z_AXIS])
             elif model.geom_type[k] == mujoco.mjtGeom.mjGEOM_MESH:
                 points = self._outermost[model.geom_dataid[k]]
             else:
