@@ -50,10 +50,10 @@ def test_accelerations_of_a_small_state(platform, linear):
     forces = random.normal(size=platform.n_actuators)
     errors = []
     for size in (1e-3, 1e-4):
-        moved = displaced(linear.point.pose, (linear.free @ q * size)[None])[0]
+        moved = displaced(linear.point.pose, (linear.displacement_map @ q * size)[None])[0]
         k = platform.n_deflections
         inner = linear.point.deflection + size * np.concatenate([q[6:], v[6:]])[: 2 * k]
-        motion = platform.constrain(moved, linear.free @ v * size)
+        motion = platform.constrain(moved, linear.displacement_map @ v * size)
         found = platform.forward_dynamics(
             motion.pose, motion.twist, linear.point.forces + size * forces, deflection=inner
         )
@@ -169,7 +169,7 @@ def test_vertical_field_is_gravity(platform, linear):
     ]
     wanted = (with_and_without[0] - with_and_without[1]) / platform.parameters.gravity
     found = np.linalg.solve(linear.mass, linear.base_input[:, 2])
-    assert_within(linear.free @ found, wanted[:6], 1e-12)
+    assert_within(linear.displacement_map @ found, wanted[:6], 1e-12)
 
 
 def test_a_base_and_what_it_carries_share_their_mass(platform):
@@ -192,7 +192,7 @@ def test_base_follows_rigidly_at_low_frequency(sprung_hexapod):
 def test_pillars_keep_three_freedoms():
     linear = linearise(twin.load("driving_simulator"))
     assert linear.mass.shape == (3, 3)
-    assert_within(linear.free[[2, 3, 4]], np.eye(3), 1e-12)
+    assert_within(linear.displacement_map[[2, 3, 4]], np.eye(3), 1e-12)
     with refused("base_heave_acceleration"):
         linear.system("base_acceleration", "twist")
     with pytest.raises(SingularPoseError, match="blocked"):
