@@ -22,6 +22,7 @@ SCRIPTS: dict[Path, list[str]] = {
     HERE / "machines.py": [str(FOLDER)],
     HERE / "legs.py": [str(FOLDER)],
     HERE / "moving.py": [str(FOLDER)],
+    HERE / "balancing.py": [str(FOLDER)],
     HERE / "environments.py": [str(FOLDER)],
     HERE / "predictive_control.py": [str(FOLDER)],
     ROOT / "examples" / "convergence.py": [str(FOLDER)],
