@@ -40,7 +40,7 @@ from twin.errors import SingularPoseError
 from twin.machine.mechanism import PLATFORM_NAME, Mass
 from twin.model.ball import Ball, place_on_plate
 from twin.model.engine import Fidelity, State
-from twin.model.machine_base import LegCoordinates
+from twin.model.machine_base import LegCoordinates, constrained
 from twin.model.machine_model import MachineModel
 
 LARGEST_MOMENT = 0.1
@@ -385,8 +385,10 @@ class BulletEngine(BaseEngine):
         mean_quaternion /= sqrt(mean_quaternion.dot(mean_quaternion))
         if self.platform.dof < 6 and np.isfinite(self._reading).all():
             # Sums of poses that meet the platform's constraints meet them to the order of the sum.
-            motion = self.platform.constrain(self._reading[:7], self._reading[7:13])
-            self._reading[:7], self._reading[7:13] = motion.pose, motion.twist
+            # A state that no pose is near stays as it is: the guard stops on its loops.
+            legs, pose, twist = self.platform.constants.legs, self._reading[:7], self._reading[7:13]
+            poses, twists, _ = constrained(legs, pose[None], twist[None], np.zeros((1, 6)))
+            self._reading[:7], self._reading[7:13] = poses[0], twists[0]
 
     def _open(self) -> None:
         if not self._worlds:
