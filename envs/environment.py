@@ -33,7 +33,7 @@ class Frames:
     """Pictures of a task's machines, or one of them in a window.
 
     The machine is drawn as its platform.toml describes it, not as an episode varies it. Camera or
-    window open with the first frame; a copy opens its own.
+    window open with the first frame.
     """
 
     def __init__(self, task: Task, render_mode: str, size: tuple[int, int]) -> None:
@@ -66,9 +66,6 @@ class Frames:
         if self._display is not None:
             self._display.close()
         self._display = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_opened": None}
 
     def _open(self) -> Camera | Window:
         """Return a window for "human", a camera otherwise."""

@@ -159,7 +159,7 @@ def run_in_lanes(
     return int(states[first_failure]) if first_failure >= 0 else -1
 
 
-def run_unchecked(
+def run_large_batch(
     kernel: Callable[..., int],
     constants: tuple[Any, ...],
     states: Sequence[Any],

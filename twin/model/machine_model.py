@@ -30,7 +30,7 @@ from twin.kernels.kinematics import (
     jacobian_batch,
     jacobian_derivative_batch,
 )
-from twin.model.batch import run_unchecked
+from twin.model.batch import run_large_batch
 from twin.model.forward_kinematics import FittedPoses, assembly_modes, poses_of
 from twin.model.machine_base import (
     RUN_INTERPRETED,
@@ -446,8 +446,9 @@ class MachineModel(MachineBase):
     def _evaluate(self, kernel: Any, row: tuple[int, ...], **states: Any) -> FloatArray:
         """Return the results of a kernel for states, `(*shape, *row)`.
 
-        One state is checked by its kernel and large batches in lanes; the checks of arrays are for
-        all others, and for the errors of those.
+        Fast ways first: one state by a kernel that checks it itself, then a large batch by a kernel
+        that takes several states at a time, in lanes. Both give None where they do not apply or a
+        check fails. Then the arrays are checked here, and the error names the argument.
         """
         for name, zeros in self._zeros.items():
             if name in states and states[name] is None:
@@ -457,7 +458,7 @@ class MachineModel(MachineBase):
             results = self._single(kernel, constants, row, states)
             if results is None:
                 sizes = [self._sizes[name] for name in states]
-                results = run_unchecked(kernel, constants, list(states.values()), sizes, row)
+                results = run_large_batch(kernel, constants, list(states.values()), sizes, row)
             if results is not None:
                 return results
         if len(states) == 1:

@@ -48,7 +48,8 @@ class Requests:
         Args:
             register: of the control, such as `slider.on_update` or `button.on_click`.
             work: called on the run's thread with the event, or with the result of `prepare`.
-            prepare: work that takes longer and needs nothing of the run; called elsewhere before.
+            prepare: work that takes longer, called before on another thread; what it needs of the
+                run it asks for with `result`.
         """
 
         def used(event: Any) -> None:

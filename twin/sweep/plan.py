@@ -233,8 +233,9 @@ def _unit(motion: MotionSpecification, machine: MachineParameters, path: str) ->
         return unit_at(machine, path)
     if name not in MOTION_UNITS:
         names = ", ".join(f"motion.{known}" for known in MOTION_UNITS)
-        raise InputError(path, f"is no number of the motion; these are {names}")
+        raise InputError(path, f"is no number of the motion; its numbers are {names}")
     if name == "amplitude":
+        # The amplitude of a tank course is its peak pitch, whatever the axis.
         return "m" if motion.axis in POSITION_AXES and motion.name != "tank" else "rad"
     return MOTION_UNITS[name]
 

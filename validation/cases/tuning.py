@@ -276,7 +276,7 @@ class HardwareSteps(NamedTuple):
     gain: float
     """[N s/m] velocity gain scaled in that way"""
     inertia: float
-    """linear models in pitch, armature included: with the thesis' gain, and with the scaled gain"""
+    """[kg] inertia of the motor, at the leg"""
     mass: float
     """[kg] load that an actuator moves in heave, without its motor"""
     loops: tuple[LoopModel, LoopModel]

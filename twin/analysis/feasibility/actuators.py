@@ -107,7 +107,10 @@ class LegRequirement(NamedTuple):
 
 
 class MotorRequirement(NamedTuple):
-    """Profiles of a task, one row per time; forces [N] or torques [N m]."""
+    """Profiles of a task, one row per time; forces [N] or torques [N m].
+
+    Of struts, whose limits hold for spring, damper and actuator together, those of the whole strut.
+    """
 
     time: FloatArray
     """times `(k,)` [s]"""
@@ -118,7 +121,7 @@ class MotorRequirement(NamedTuple):
     accelerations: FloatArray
     """actuator accelerations `(k, n)` [m/s2] or [rad/s2]"""
     forces: FloatArray
-    """`(k, n)` along the actuators; of struts the sum of spring, damper and actuator"""
+    """`(k, n)` along the actuators; of struts the whole axial force"""
 
     @property
     def power(self) -> FloatArray:

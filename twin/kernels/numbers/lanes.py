@@ -26,6 +26,10 @@ from twin.kernels.numbers.number import (
     written,
 )
 
+FLOAT_BYTES = 8
+"""Alignment of pointers [bytes]: arrays begin at any float. Without it, LLVM assumes the alignment
+of a vector, and its instructions crash."""
+
 
 class Lanes(Number):
     """Numbers of `width` states."""
@@ -70,13 +74,13 @@ class Lanes(Number):
     def load(self, builder: Builder, pointer: Value) -> Value:
         """Return the number at a pointer to floats."""
         value = builder.load(builder.bitcast(pointer, self.form.as_pointer()))
-        value.align = 8
+        value.align = FLOAT_BYTES
         return value
 
     def store(self, builder: Builder, value: Value, pointer: Value) -> None:
         """Write a number to a pointer to floats."""
         stored = builder.store(value, builder.bitcast(pointer, self.form.as_pointer()))
-        stored.align = 8
+        stored.align = FLOAT_BYTES
 
     def lanes(self, builder: Builder, operand: Operand) -> Value:
         """Return an operand in lanes."""
@@ -209,6 +213,7 @@ def _isfinite(x: Any) -> Any:
 
 @implements(min)
 def _min(a: Any, b: Any) -> Any:
+    # Only for b in lanes: kernels write the float first, as in min(1.0, x).
     if isinstance(b, Lanes):
         return lambda a, b: where_larger(b, a, a, b)
     return None

@@ -191,7 +191,10 @@ class Leg(Table):
 
     @classmethod
     def check_lists(cls, tables: Sequence[tuple[str, Self]], count: int) -> None:
-        """Raise a problem unless lists with entries for legs fit their number.
+        """Raise a problem unless lists of the tables fit the number of legs.
+
+        Lists with one entry per leg need `count` of them, and lists of legs' numbers name legs that
+        exist. Kinds that have such lists override this.
 
         Args:
             tables: dotted path and leg of `[leg]` and of every variant.
