@@ -144,7 +144,7 @@ def test_simulate_saves_and_plots(tmp_path):
     file, page = tmp_path / "motion.npz", tmp_path / "motion.html"
     options = ("--duration", 0.02, "--timestep", 0.002, "--engine", "mujoco", "--fidelity", "fast")
     result = console(
-        "simulate", "stewart", *options, "--force", "hold", "--out", file, "--plot", page
+        "simulate", "stewart", *options, "--force", "hold", "--out", file, "--report", page
     )
     motion = twin.Trajectory.load(file)
     assert (motion.engine, motion.fidelity, motion.timestep) == ("mujoco", "fast", 0.002)
@@ -221,7 +221,7 @@ def test_export_replaces_its_own_files_only(tmp_path):
 def test_validate_writes_the_report(tmp_path):
     html, data = tmp_path / "report.html", tmp_path / "report.json"
     options = ("--case", "projection", "--case", "reference", "--jobs", 1)
-    result = console("validate", "stewart", *options, "--out", html, "--json", data)
+    result = console("validate", "stewart", *options, "--report", html, "--json", data)
     content = json.loads(data.read_text())
     assert [case["case"] for case in content["cases"]] == ["reference", "projection"]
     assert html.stat().st_size > 1_000_000

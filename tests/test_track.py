@@ -38,7 +38,7 @@ def test_motions(subtests, tmp_path):
             out, plot = tmp_path / "run.npz", tmp_path / "run.html"
             console(
                 "track", "stewart", "--motion", motion, "--axis", "pitch", "--duration", 0.5,
-                "--fidelity", "fast", "--configuration", "hardware", "--out", out, "--plot", plot,
+                "--fidelity", "fast", "--configuration", "hardware", "--out", out, "--report", plot,
             )  # fmt: skip
             saved = Trajectory.load(out)
             assert TrackingErrors(saved).time[-1] == pytest.approx(0.499)

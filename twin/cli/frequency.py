@@ -62,7 +62,7 @@ def frequency(
     length: Length = None,
     speed: Speed = None,
     json: options.Json = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
 ) -> None:
     """Measure how a controlled machine follows, over frequency, with coherence.
 
@@ -75,7 +75,7 @@ def frequency(
     from twin.cli.tables.analysis import response_content, response_results
     from twin.control import make_controller
 
-    check_files(reads=(machine,), json=(json, ".json"), plot=(plot, PAGE_ENDING))
+    check_files(reads=(machine,), json=(json, ".json"), report=(report, PAGE_ENDING))
     measurement_options = {
         "timestep": timestep,
         "low": low,
@@ -94,5 +94,5 @@ def frequency(
         progress=None,
         **{name: value for name, value in measurement_options.items() if value is not None},
     )
-    show(response_results(response), plot)
+    show(response_results(response), report)
     write_json(json, response_content(response))

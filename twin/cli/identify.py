@@ -45,7 +45,6 @@ Mapping = Annotated[
 Out = Annotated[
     Path | None, file_option("Write the identified machine: a file that extends the old one.")
 ]
-Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
 IfUnobservable = Annotated[
     str,
     option(
@@ -69,7 +68,7 @@ def identify(
     parameters: Names,
     mapping: Mapping = None,
     out: Out = None,
-    report: Report = None,
+    report: options.Report = None,
     configuration: options.Configuration = None,
     spread: options.Spreads = None,
     force_per_current: ForcePerCurrent = None,

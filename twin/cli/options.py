@@ -154,7 +154,7 @@ Load = Annotated[
     ),
 ]
 
-Plot = Annotated[Path | None, file_option("Plot the result as one HTML page.")]
+Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
 Json = Annotated[Path | None, file_option("Write the result as JSON.")]
 SavedTrajectory = Annotated[
     Path | None,

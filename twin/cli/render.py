@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 QualityName = Literal["fast", "fine"]
 
 
-SavedRun = Annotated[
+Replay = Annotated[
     Path | None, file_option("Draw this saved run (.npz, .csv) in place of a motion.")
 ]
 Size = Annotated[str, option("Size of a picture in pixels.", metavar="WIDTHxHEIGHT")]
@@ -63,7 +63,7 @@ def render(
     engine: options.Engine = "analytic",
     fidelity: options.Fidelity = "accurate",
     configuration: options.Configuration = None,
-    trajectory: SavedRun = None,
+    replay: Replay = None,
     size: Size = "640x480",
     view: Direction = "overview",
     quality: Quality = "fast",
@@ -94,10 +94,10 @@ def render(
         raise InputError("time", f"is for pictures, files that end in {PICTURE_SUFFIX}")
     if is_picture and (start is not None or rate is not None):
         raise InputError("start, rate", "are for films; a picture takes --time")
-    if trajectory is not None and motion is not None:
-        raise InputError("trajectory", "holds its own motion: leave out --motion")
+    if replay is not None and motion is not None:
+        raise InputError("replay", "holds its own motion: leave out --motion")
     payload = None
-    if trajectory is None:
+    if replay is None:
         platform: MachineModel = load(machine, configuration)
         spec = motion_specification(motion or "sine", axis, amplitude, frequency, duration, fade)
         reference, seconds = given_motion(spec, platform)
@@ -105,7 +105,7 @@ def render(
         simulate = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
         run = simulate(platform, law, seconds)
     else:
-        platform, payload, run = _saved_run(trajectory, machine, configuration)
+        platform, payload, run = _saved_run(replay, machine, configuration)
     if is_picture:
         picture_file = write_picture(run, platform, out, look=look, payload=payload, time=time)
     else:
@@ -125,11 +125,11 @@ def _saved_run(
     from twin.simulation.recorded.files import machine_of
     from twin.simulation.simulate import Trajectory
 
-    with renamed_fields(path="trajectory"):
+    with renamed_fields(path="replay", trajectory="replay"):
         trajectory = Trajectory.load(file)
-    if configuration is not None:
-        return load(machine, configuration), None, trajectory
-    recorded_machine = machine_of(trajectory, machine)
+        if configuration is not None:
+            return load(machine, configuration), None, trajectory
+        recorded_machine = machine_of(trajectory, machine)
     return recorded_machine.platform, recorded_machine.payload, trajectory
 
 

@@ -46,7 +46,7 @@ def track(
     no_limits: options.NoLimits = False,
     seed: options.Seed = 0,
     out: options.SavedTrajectory = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
     log: Log = None,
 ) -> None:
     """Drive a machine along a motion in closed loop; exit code 1 after a safe stop.
@@ -64,7 +64,10 @@ def track(
     from twin.control import make_controller
 
     check_files(
-        reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING), log=(log, ".csv")
+        reads=(motion,),
+        out=(out, *TRAJECTORY_ENDINGS),
+        report=(report, PAGE_ENDING),
+        log=(log, ".csv"),
     )
     platform = load(machine, configuration, limits=not no_limits)
     if log is not None:
@@ -88,7 +91,7 @@ def track(
     )
     _print_end(run, platform)
     save(run, out)
-    write_plot(plot, lambda: tracking_figure(run))
+    write_plot(report, lambda: tracking_figure(run))
     if log is not None:
         line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
     raise typer.Exit(int(bool(run.stopped)))

@@ -46,7 +46,7 @@ def train(
     *,
     out: Annotated[Path, file_option("Checkpoints, logs and policy.", metavar="FOLDER")],
     steps: Steps = 1e6,
-    algo: Algorithm = None,
+    algorithm: Algorithm = None,
     machine: options.EnvironmentMachine = None,
     configuration: options.Configuration = None,
     engine: options.Engine = "analytic",
@@ -69,7 +69,7 @@ def train(
         environment,
         out,
         steps=round(bounded(steps, "steps", 1.0, MAX_STEPS)),
-        algorithm=algo,
+        algorithm=algorithm,
         envs=envs,
         seed=seed,
         options=environment_options(

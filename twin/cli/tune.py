@@ -80,7 +80,7 @@ def tune(
     low: Annotated[str | None, _gains("Smallest gains allowed, units as --start.")] = None,
     high: Annotated[str | None, _gains("Largest gains allowed, units as --start.")] = None,
     out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
     replace: options.ReplaceFile = False,
 ) -> None:
     """Find gains whose step response meets a specification; exit code 1 when there are none.
@@ -96,7 +96,7 @@ def tune(
     from twin.analysis.tuning.tuning import control_snippet, tuning_figure
     from twin.errors import InputError
 
-    check_files(reads=(machine,), plot=(plot, PAGE_ENDING))
+    check_files(reads=(machine,), report=(report, PAGE_ENDING))
     check_files(reads=(machine,), replace=replace, out=(out, ".toml"))
     platform = load(machine, configuration)
     units = _units(platform, loop)
@@ -120,7 +120,7 @@ def tune(
     snippet = control_snippet(platform, tuning)
     line(snippet.rstrip())
     write(out, snippet)
-    write_plot(plot, lambda: tuning_figure(tuning))
+    write_plot(report, lambda: tuning_figure(tuning))
     raise typer.Exit(int(not tuning.search.met))
 
 

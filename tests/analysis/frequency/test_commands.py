@@ -23,7 +23,7 @@ def run(*arguments):
 
 def test_tune_writes_gains_and_figure(tmp_path):
     out, plot = tmp_path / "gains.toml", tmp_path / "tuning.html"
-    code, text = run("tune", "stewart", "--out", str(out), "--plot", str(plot))
+    code, text = run("tune", "stewart", "--out", str(out), "--report", str(plot))
     assert code == 0, text
     assert "specification met" in text
     assert tomllib.loads(out.read_text())["control"]["position_gain"] == "5 1/s"
