@@ -85,6 +85,11 @@ def test_wrong_options_end_in_one_line(subtests):
         (("sweep", "stewart", "--set", "leg"), "set: must look like"),
         (("simulate", "stewart", "--force", "3 kg"), "force"),
         (("tune", "stewart", "--size", "3 deg/s"), "size"),
+        (("tune", "stewart", "--first-gains", "3"), "first_gains: "),
+        (("frequency", "stewart", "--duration", "0"), "duration: must be"),
+        (("frequency", "stewart", "--peak-speed", "0"), "peak_speed: must be"),
+        (("payload", "stewart", "--first-mass", "0"), "first_mass: must be"),
+        (("emulate", "stewart", "--values", "gravity"), "values: must look like"),
         (("workspace", "stewart", "--stiffness", "3 N m/rad"), "stiffness"),
     ]:
         with subtests.test(f"{words}"):

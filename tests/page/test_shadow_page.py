@@ -99,7 +99,7 @@ def test_the_command_shows_its_alarm_in_a_browser(visit, tmp_path):
     machine, estimated = UdpLink(local, 6, "command"), UdpLink(local, 6, "estimate")
     options = ["--source", f"udp://127.0.0.1:{port}", "--rate", 200, "--learning", 0.3]
     options += ["--thresholds", limits, "--telemetry", f"udp://{estimated.address}"]
-    options += ["--for", samples[-2].time - 0.001, "--view", "--port", 0, "--no-browser"]
+    options += ["--duration", samples[-2].time - 0.001, "--page", "--port", 0, "--no-browser"]
     with started("shadow", "stewart", *options) as command:
         command.wait_for("(waiting for samples)")
         machine.send(samples[0], Address("127.0.0.1", port))

@@ -36,7 +36,9 @@ Input = Annotated[
         "--input",
     ),
 ]
-Compare = Annotated[bool, option("Show all three algorithms beside each other.", "--compare")]
+CompareAll = Annotated[
+    bool, option("Show all three algorithms beside each other.", "--compare-all")
+]
 Head = Annotated[
     str | None,
     option(
@@ -57,7 +59,7 @@ def cue(
     source: Input = None,
     out: Annotated[Path | None, file_option("Write the platform's motion as CSV.")] = None,
     report: options.Report = None,
-    compare: Compare = False,
+    compare_all: CompareAll = False,
     head: Head = None,
     scale: Scale = 1.0,
     configuration: options.Configuration = None,
@@ -87,7 +89,7 @@ def cue(
     else:
         drive = cueing.read_manoeuvre(source)
     platform = load(machine, configuration)
-    names = tuple(cueing.ALGORITHMS) if compare else (algorithm,)
+    names = tuple(cueing.ALGORITHMS) if compare_all else (algorithm,)
     outcomes = cueing.compare(
         platform, drive, names, head=quantities(head, "head", "m"), scale=scale
     )

@@ -22,7 +22,7 @@ Parameters = Annotated[
     option(
         "Parameters to show: payload, platform, legs, friction, drives, gravity, sensors, or "
         "paths of platform.toml.",
-        "--for",
+        "--parameters",
         metavar="GROUP|PATH,...",
     ),
 ]

@@ -28,8 +28,8 @@ Limit = Annotated[
         "Largest force in N or torque in N m; default: the machine's own.", "limit", "N", "N m"
     ),
 ]
-Start = Annotated[
-    float | None, quantity_option("First total mass in kg; default: the step.", "start", "kg")
+FirstMass = Annotated[
+    float | None, quantity_option("First total mass in kg; default: the step.", "first_mass", "kg")
 ]
 Step = Annotated[
     float | None,
@@ -55,7 +55,7 @@ def payload(
     dynamic: Dynamic = False,
     limit: Limit = None,
     grid: Annotated[int, option("Positions per actuator.", min=2)] = 4,
-    start: Start = None,
+    first_mass: FirstMass = None,
     step: Step = None,
     sense: Sense = "magnitude",
     unchecked: Unchecked = False,
@@ -74,8 +74,8 @@ def payload(
     check_files(reads=(machine,), json=(json, ANY_ENDING), report=(report, PAGE_ENDING))
     platform = load(machine, configuration)
     in_unit(limit, "limit", platform.force_unit, f"the limit of {platform.name}")
-    search: dict[str, Any] = {"limit": limit, "sense": sense, "start": start, "step": step}
-    with renamed_fields(shares="grid"):
+    search: dict[str, Any] = {"limit": limit, "sense": sense, "start": first_mass, "step": step}
+    with renamed_fields(shares="grid", start="first_mass"):
         still = static_payload(platform, grid=grid, **search)
     criteria = {"in phase": THESIS_CRITERION} if dynamic else {}
     if dynamic and platform.name == THESIS_MACHINE:

@@ -58,12 +58,12 @@ Limits = Annotated[
         "Sizes that are worth an alarm, TOML; a file that does not exist is written with defaults."
     ),
 ]
-Ends = Annotated[
+Duration = Annotated[
     float | None,
-    option("End after so many seconds of the machine.", "--for", metavar="SECONDS"),
+    option("End after so many seconds of the machine.", metavar="SECONDS"),
 ]
 
-Viewed = Annotated[bool, option("Show machine and twin on a page in the browser.", "--view")]
+Page = Annotated[bool, option("Show machine and twin on a page in the browser.", "--page")]
 
 
 @app.command()
@@ -84,8 +84,8 @@ def shadow(
     ] = None,
     replace: options.ReplaceFile = False,
     alarms: Annotated[Path | None, file_option("Add the alarms to a CSV file.")] = None,
-    seconds: Ends = None,
-    view: Viewed = False,
+    duration: Duration = None,
+    page: Page = False,
     port: options.Port = None,
     no_browser: options.NoBrowser = False,
 ) -> None:
@@ -129,8 +129,8 @@ def shadow(
             learning=learning,
         )
         session = ShadowSession(shadow_model, samples, telemetry=estimate_sender, recorder=recorder)
-        window = _window(platform, port, not no_browser, resources) if view else None
-        _play(session, first_sample, alarm_table, seconds, window)
+        window = _window(platform, port, not no_browser, resources) if page else None
+        _play(session, first_sample, alarm_table, duration, window)
     _finish(session, alarm_table)
     raise typer.Exit(int(bool(session.alarms)))
 
@@ -152,13 +152,13 @@ def _play(
     session: ShadowSession,
     first: Sample,
     table: AlarmTable,
-    seconds: float | None,
+    duration: float | None,
     window: ShadowWindow | None,
 ) -> None:
     """Feed the shadow until the end, then write the log, whatever has ended it."""
     try:
         with interruption() as is_interrupted:
-            _run(session, first, table, seconds, window, is_interrupted)
+            _run(session, first, table, duration, window, is_interrupted)
     finally:  # before anything is printed: the terminal may be gone
         log_file = session.finish()
         with suppress(OSError):
@@ -256,7 +256,7 @@ def _run(
     session: ShadowSession,
     first: Sample,
     table: AlarmTable,
-    seconds: float | None,
+    duration: float | None,
     window: ShadowWindow | None,
     is_interrupted: Callable[[], bool],
 ) -> None:
@@ -284,5 +284,5 @@ def _run(
                 next_refresh = clock.monotonic() + REFRESH_INTERVAL
             elif not console.is_terminal:
                 notices.show_due(lambda: [*refusals(session), *faults(session, table)])
-            if seconds is not None and session.elapsed >= seconds:
+            if duration is not None and session.elapsed >= duration:
                 return

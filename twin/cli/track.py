@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from twin.simulation.simulate import Trajectory
 
 
-Log = Annotated[
+Readings = Annotated[
     Path | None, file_option("Save the readings of the inertial sensor as CSV, for imu.")
 ]
 
@@ -47,7 +47,7 @@ def track(
     seed: options.Seed = 0,
     out: options.SavedTrajectory = None,
     report: options.Report = None,
-    log: Log = None,
+    readings: Readings = None,
 ) -> None:
     """Drive a machine along a motion in closed loop; exit code 1 after a safe stop.
 
@@ -67,10 +67,10 @@ def track(
         reads=(motion,),
         out=(out, *TRAJECTORY_ENDINGS),
         report=(report, PAGE_ENDING),
-        log=(log, ".csv"),
+        readings=(readings, ".csv"),
     )
     platform = load(machine, configuration, limits=not no_limits)
-    if log is not None:
+    if readings is not None:
         _check_sensor(platform)
     engine_step = None if timestep is None else positive(timestep, "timestep")
     spec = motion_specification(motion, axis, amplitude, frequency, duration, fade)
@@ -92,18 +92,18 @@ def track(
     _print_end(run, platform)
     save(run, out)
     write_plot(report, lambda: tracking_figure(run))
-    if log is not None:
-        line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
+    if readings is not None:
+        line(f"wrote {write_inertial_log(_inertial_log(run, platform), readings)}")
     raise typer.Exit(int(bool(run.stopped)))
 
 
 def _check_sensor(platform: Platform) -> None:
-    """Refuse a log of a machine without an inertial sensor."""
+    """Refuse readings of a machine without an inertial sensor."""
     from twin.errors import InputError
 
     if platform.parameters.imu is None:
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
-        raise InputError("log", message)
+        raise InputError("readings", message)
 
 
 def _print_end(run: Trajectory, platform: Platform) -> None:

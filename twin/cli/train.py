@@ -28,11 +28,11 @@ Envs = Annotated[
     int | None,
     option("Environments side by side; default: 384 for ars, 64 for others.", min=1),
 ]
-Settings = Annotated[
+Hyperparameters = Annotated[
     list[str] | None,
     option(
         "Hyperparameter of the algorithm, its value as JSON; may be repeated.",
-        "--set",
+        "--hyperparameter",
         metavar="KEY=VALUE",
     ),
 ]
@@ -54,7 +54,7 @@ def train(
     envs: Envs = None,
     seed: options.Seed = 0,
     option: options.EnvironmentOptions = None,
-    set_: Settings = None,
+    hyperparameter: Hyperparameters = None,
     checkpoint_every: CheckpointEvery = 250_000,
     threads: Annotated[int, option("Threads of PyTorch.", min=1)] = 1,
     resume: Resume = False,
@@ -79,7 +79,7 @@ def train(
             engine=engine,
             randomisation=randomisation,
         ),
-        hyperparameters=settings_from(set_ or (), "set"),
+        hyperparameters=settings_from(hyperparameter or (), "hyperparameter"),
         resume=resume,
         checkpoint_every=checkpoint_every,
         threads=threads,

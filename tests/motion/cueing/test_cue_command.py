@@ -27,7 +27,7 @@ def test_a_recorded_manoeuvre_becomes_a_motion_and_a_figure(tmp_path):
         "stewart",
         "--algorithm",
         "classical",
-        "--compare",
+        "--compare-all",
         "--input",
         str(manoeuvre),
     ]
