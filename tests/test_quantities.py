@@ -89,6 +89,10 @@ def test_wrong_options_end_in_one_line(subtests):
         (("frequency", "stewart", "--duration", "0"), "duration: must be"),
         (("frequency", "stewart", "--peak-speed", "0"), "peak_speed: must be"),
         (("payload", "stewart", "--first-mass", "0"), "first_mass: must be"),
+        (("shadow", "stewart", "--source", "replay:a.csv", "--rate", "1 ms"), "rate: "),
+        (("shadow", "stewart", "--source", "replay:a.csv", "--learning", "1 m"), "learning: "),
+        (("shadow", "stewart", "--source", "replay:a.csv", "--ring", "1 Hz"), "ring: "),
+        (("shadow", "stewart", "--source", "replay:a.csv", "--duration", "2 m"), "duration: "),
         (("emulate", "stewart", "--values", "gravity"), "values: must look like"),
         (("workspace", "stewart", "--stiffness", "3 N m/rad"), "stiffness"),
     ]:

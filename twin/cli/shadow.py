@@ -16,7 +16,7 @@ from twin.cli.application import app
 from twin.cli.console import Notices, interruption, line, paragraph
 from twin.cli.options import file_option, option
 from twin.cli.tables.shadow import AlarmTable, counts, faults, live_table, refusals, refused_lines
-from twin.cli.values import check_files
+from twin.cli.values import check_files, quantity_option
 from twin.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,9 +58,17 @@ Limits = Annotated[
         "Sizes that are worth an alarm, TOML; a file that does not exist is written with defaults."
     ),
 ]
+Rate = Annotated[float, quantity_option("Samples per second in Hz, at least 200.", "rate", "Hz")]
+Learning = Annotated[
+    float,
+    quantity_option("Time in s in which the machine is taken for healthy.", "learning", "s"),
+]
+Ring = Annotated[float, quantity_option("Time in s that is kept for --log.", "ring", "s")]
 Duration = Annotated[
     float | None,
-    option("End after so many seconds of the machine.", metavar="SECONDS"),
+    quantity_option(
+        "Time of the machine in s after which the shadow ends; default: never.", "duration", "s"
+    ),
 ]
 
 Page = Annotated[bool, option("Show machine and twin on a page in the browser.", "--page")]
@@ -72,13 +80,13 @@ def shadow(
     *,
     source: FromSource,
     configuration: options.Configuration = "hardware",
-    rate: Annotated[float, option("Samples per second [Hz], at least 200.")] = 1000.0,
-    learning: Annotated[float, option("Seconds in which the machine is taken for healthy.")] = 20.0,
+    rate: Rate = 1000.0,
+    learning: Learning = 20.0,
     thresholds: Limits = None,
     telemetry: ToTelemetry = None,
     allow_remote: Remote = None,
     mapping: Mapped = None,
-    ring: Annotated[float, option("Seconds that are kept for --log.")] = 120.0,
+    ring: Ring = 120.0,
     log: Annotated[
         Path | None, file_option("Write the last seconds as .mcap, .parquet or .csv.")
     ] = None,
