@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 Parameters = Annotated[
     str,
     option(
-        "Parameters to show: payload, platform, legs, friction, drives, gravity, sensors, or "
-        "paths of platform.toml.",
+        f"Parameters to show: {options.GROUPS_HELP}, or paths of platform.toml.",
         "--parameters",
         metavar="GROUP|PATH,...",
     ),

@@ -22,10 +22,9 @@ Logs = Annotated[
 Names = Annotated[
     str,
     option(
-        "Groups (payload, platform, legs, friction, drives, gravity, sensors; free terms: cable, "
-        "motor_constants, friction_drift, load_friction, pendulum), paths of platform.toml, "
-        "tilt.x, or errors of signals, such as signal.forces.scale (the torque constant), "
-        "signal.pose.delay and signal.coordinates.bias.0.",
+        f"Parameters to find: {options.GROUPS_HELP}, paths of platform.toml, tilt.x, or errors of "
+        "signals, such as signal.forces.scale (the torque constant), signal.pose.delay and "
+        "signal.coordinates.bias.0.",
         "--parameters",
         metavar="GROUP|PATH,...",
     ),

@@ -77,6 +77,22 @@ Timestep = Annotated[
 Controller = Annotated[ControllerName, option("Controller of the machine.")]
 Seed = Annotated[int, option("Seed of all random numbers.", min=0)]
 
+MODEL_GROUPS = ("payload", "platform", "legs", "friction", "drives", "gravity", "sensors")
+"""Groups of parameters that are numbers of a machine's file."""
+
+TERM_GROUPS = (
+    "cable",
+    "motor_constants",
+    "friction_drift",
+    "load_friction",
+    "lugre",
+    "leads",
+    "pendulum",
+)
+"""Groups of parameters of free terms."""
+
+GROUPS_HELP = f"groups ({', '.join(MODEL_GROUPS)}; free terms: {', '.join(TERM_GROUPS)})"
+
 Spreads = Annotated[
     list[str] | None,
     option(
