@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from twin.cli import options
 from twin.cli.application import app
@@ -117,22 +117,20 @@ def render(
         platform: MachineModel = load(machine, configuration)
         spec = motion_specification(motion or "sine", axis, amplitude, frequency, duration, fade)
         reference, seconds = given_motion(spec, platform)
-        law = make_controller(controller, platform, reference)
         simulate = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
-        run = simulate(platform, law, seconds)
+        run = simulate(platform, make_controller(controller, platform, reference), seconds)
     else:
         platform, payload, run = _saved_run(replay, machine, configuration)
+    drawn: dict[str, Any] = {"look": look, "payload": payload}
     with renamed_fields(**FIELD_OPTIONS):
         if is_picture:
-            picture_file = write_picture(
-                run, platform, out, look=look, payload=payload, time=instant
-            )
+            file = write_picture(run, platform, out, time=instant, **drawn)
         else:
-            film = {"rate": frame_rate, "speed": playback, "start": start}
-            picture_file = write_film(run, platform, out, look=look, payload=payload, **film)
+            drawn |= {"rate": frame_rate, "speed": playback, "start": start}
+            file = write_film(run, platform, out, **drawn)
     if run.stopped:
         line(f"stopped: {run.stopped}", bold=True)
-    line(f"wrote {picture_file} ({picture_file.stat().st_size / 1e3:.0f} kB)")
+    line(f"wrote {file} ({file.stat().st_size / 1e3:.0f} kB)")
 
 
 def _saved_run(

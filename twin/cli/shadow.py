@@ -88,7 +88,7 @@ def shadow(
     mapping: Mapped = None,
     ring: Ring = 120.0,
     log: Annotated[
-        Path | None, file_option("Write the last seconds as .mcap, .parquet or .csv.")
+        Path | None, file_option("Record the last measurements as a log: .mcap, .parquet or .csv.")
     ] = None,
     replace: options.ReplaceFile = False,
     alarms: Annotated[Path | None, file_option("Add the alarms to a CSV file.")] = None,

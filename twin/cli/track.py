@@ -63,12 +63,8 @@ def track(
     from twin.cli.tables.analysis import print_banner
     from twin.control import make_controller
 
-    check_files(
-        reads=(motion,),
-        out=(out, *TRAJECTORY_ENDINGS),
-        report=(report, PAGE_ENDING),
-        readings=(readings, ".csv"),
-    )
+    check_files(reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), report=(report, PAGE_ENDING))
+    check_files(reads=(motion,), readings=(readings, ".csv"))
     platform = load(machine, configuration, limits=not no_limits)
     if readings is not None:
         _check_sensor(platform)
