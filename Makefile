@@ -41,7 +41,7 @@ help:
 	@awk '/^# / {sub(/^# /, ""); print; next} {exit}' Makefile
 
 report: $(INSTALLED)
-	$(BIN)/twin validate --out report.html --json report.json
+	$(BIN)/twin validate --report report.html --json report.json
 
 report.json: | $(INSTALLED)
 	$(MAKE) report

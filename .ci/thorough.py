@@ -47,7 +47,7 @@ class Check(NamedTuple):
 CHECKS = {
     "report on another processor": Check(
         CODE,
-        "OPENBLAS_CORETYPE=Prescott .venv/bin/twin validate --out build/other.html"
+        "OPENBLAS_CORETYPE=Prescott .venv/bin/twin validate --report build/other.html"
         " --json build/other.json && make report"
         " && .venv/bin/python .ci/same_verdicts.py report.json build/other.json",
     ),

@@ -42,8 +42,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sweep": ("simulate stewart --duration 0.05 --out run.parquet",),
     "tables": ("simulate stewart --duration 0.05 --out run.parquet",),
     "logs": ("simulate stewart --duration 0.05 --out run.mcap", "logs run.mcap"),
-    "render": ("render stewart --duration 0.1 --size 64x48 --out film.mp4",),
-    "report": ("simulate stewart --duration 0.05 --plot run.html",),
+    "render": ("render stewart --duration 0.1 --pixels 64x48 --out film.mp4",),
+    "report": ("simulate stewart --duration 0.05 --report run.html",),
 }
 """Extra -> commands that need it; of every extra its libraries are imported, too."""
 

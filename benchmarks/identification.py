@@ -8,9 +8,9 @@ MuJoCo or PyBullet by turns, with drives and encoders of the data sheets. The an
 
 One line per parameter and seed goes to `benchmarks/results/identification.csv`, and one per seed to
 `identification_machines.csv`; lines of the same seeds are replaced. `--excite payload` takes the
-motion of `twin excite --for payload`, and writes `identification_excited.csv` alone. `--summary`
-prints the table of what is there. `--twenty` hides and identifies 20 numbers of one machine, prints
-the time and the errors, and writes nothing.
+motion of `twin excite --parameters payload`, and writes `identification_excited.csv` alone.
+`--summary` prints the table of what is there. `--twenty` hides and identifies 20 numbers of one
+machine, prints the time and the errors, and writes nothing.
 """
 
 from __future__ import annotations

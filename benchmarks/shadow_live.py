@@ -51,7 +51,7 @@ def emulated(
     """Start the machine, and return its process and the address for commands."""
     mass = HEAVIER * machine.parameters.platform.body.mass
     command = [sys.executable, "-u", "-m", "twin", "emulate", machine.name]
-    command += ["--configuration", "hardware", "--parameters", f"platform.body.mass={mass} kg"]
+    command += ["--configuration", "hardware", "--values", f"platform.body.mass={mass} kg"]
     command += ["--listen", str(LOCAL), "--to", str(to), "--duration", f"{seconds} s", "--priority"]
     for field, deviation in DEFAULT_NOISE.items():
         command += ["--noise", f"{field}={deviation}"]

@@ -1,6 +1,7 @@
 """The console command: answers, files, exit codes, and one clear line for every error."""
 
 import json
+import re
 import subprocess
 import sys
 from typing import get_args
@@ -19,6 +20,7 @@ from twin.engines.export import EXPORT_FORMATS
 from twin.engines.mjcf.robot import robot_xml, scene_xml
 from twin.engines.urdf import robot_urdf
 from twin.errors import ParameterError
+from twin.identification.parameters import PARAMETER_GROUPS, TERM_GROUPS
 from twin.machine import machine as catalogue
 from twin.machine.file.read import LEG_KINDS
 from twin.model.engine import FIDELITIES
@@ -60,6 +62,22 @@ def test_choices_are_all_there_are():
     assert set(get_args(options.FidelityName)) == set(FIDELITIES)
     assert set(get_args(machines.FormatName)) == set(EXPORT_FORMATS)
     assert set(new.LEG_KINDS) == set(LEG_KINDS)
+    assert (*options.MODEL_GROUPS, *options.TERM_GROUPS) == tuple(PARAMETER_GROUPS)
+    assert tuple(TERM_GROUPS) == options.TERM_GROUPS
+
+
+def test_help_names_every_group_of_parameters():
+    commands = typer.main.get_command(cli.app).commands
+    for name in ("identify", "excite"):
+        (parameters,) = (each for each in commands[name].params if each.name == "parameters")
+        assert set(PARAMETER_GROUPS) <= set(re.findall(r"\w+", parameters.help)), name
+
+
+def test_options_have_one_name():
+    commands = typer.main.get_command(cli.app).commands
+    for name, command in commands.items():
+        for parameter in command.params:
+            assert len(parameter.opts) == 1, f"{name}: {parameter.opts}"
 
 
 def test_new_writes_a_machine(tmp_path):
@@ -144,7 +162,7 @@ def test_simulate_saves_and_plots(tmp_path):
     file, page = tmp_path / "motion.npz", tmp_path / "motion.html"
     options = ("--duration", 0.02, "--timestep", 0.002, "--engine", "mujoco", "--fidelity", "fast")
     result = console(
-        "simulate", "stewart", *options, "--force", "hold", "--out", file, "--plot", page
+        "simulate", "stewart", *options, "--force", "hold", "--out", file, "--report", page
     )
     motion = twin.Trajectory.load(file)
     assert (motion.engine, motion.fidelity, motion.timestep) == ("mujoco", "fast", 0.002)
@@ -221,7 +239,7 @@ def test_export_replaces_its_own_files_only(tmp_path):
 def test_validate_writes_the_report(tmp_path):
     html, data = tmp_path / "report.html", tmp_path / "report.json"
     options = ("--case", "projection", "--case", "reference", "--jobs", 1)
-    result = console("validate", "stewart", *options, "--out", html, "--json", data)
+    result = console("validate", "stewart", *options, "--report", html, "--json", data)
     content = json.loads(data.read_text())
     assert [case["case"] for case in content["cases"]] == ["reference", "projection"]
     assert html.stat().st_size > 1_000_000

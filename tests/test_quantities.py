@@ -85,6 +85,15 @@ def test_wrong_options_end_in_one_line(subtests):
         (("sweep", "stewart", "--set", "leg"), "set: must look like"),
         (("simulate", "stewart", "--force", "3 kg"), "force"),
         (("tune", "stewart", "--size", "3 deg/s"), "size"),
+        (("tune", "stewart", "--first-gains", "3"), "first_gains: "),
+        (("frequency", "stewart", "--duration", "0"), "duration: must be"),
+        (("frequency", "stewart", "--peak-speed", "0"), "peak_speed: must be"),
+        (("payload", "stewart", "--first-mass", "0"), "first_mass: must be"),
+        (("shadow", "stewart", "--source", "replay:a.csv", "--rate", "1 ms"), "rate: "),
+        (("shadow", "stewart", "--source", "replay:a.csv", "--learning", "1 m"), "learning: "),
+        (("shadow", "stewart", "--source", "replay:a.csv", "--ring", "1 Hz"), "ring: "),
+        (("shadow", "stewart", "--source", "replay:a.csv", "--duration", "2 m"), "duration: "),
+        (("emulate", "stewart", "--values", "gravity"), "values: must look like"),
         (("workspace", "stewart", "--stiffness", "3 N m/rad"), "stiffness"),
     ]:
         with subtests.test(f"{words}"):

@@ -18,7 +18,7 @@ import twin
 ROOT = Path(twin.__file__).resolve().parent.parent
 README = ROOT / "README.md"
 PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("getting_started", "your_platform")))
-FEWER = {"render": ("--size", "160x120"), "evaluate": ("--episodes", "1")}
+FEWER = {"render": ("--pixels", "160x120"), "evaluate": ("--episodes", "1")}
 """Command -> options that leave its work as it is, and make it less."""
 
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)

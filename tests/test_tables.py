@@ -58,8 +58,8 @@ COMMANDS = (
     ("track", "stewart", "--duration", "20 ms"),
     ("payload", "stewart", "--grid", "2"),
     ("payload", "hobby", "--grid", "2"),
-    ("tune", "stewart", "--fidelity", "fast", "--start", "21900,3.19 ms"),
-    ("frequency", "stewart", "--fidelity", "fast", "--length", "2", "--high", "40 Hz"),
+    ("tune", "stewart", "--fidelity", "fast", "--first-gains", "21900,3.19 ms"),
+    ("frequency", "stewart", "--fidelity", "fast", "--duration", "2", "--high", "40 Hz"),
 )
 
 

@@ -38,7 +38,7 @@ def test_motions(subtests, tmp_path):
             out, plot = tmp_path / "run.npz", tmp_path / "run.html"
             console(
                 "track", "stewart", "--motion", motion, "--axis", "pitch", "--duration", 0.5,
-                "--fidelity", "fast", "--configuration", "hardware", "--out", out, "--plot", plot,
+                "--fidelity", "fast", "--configuration", "hardware", "--out", out, "--report", plot,
             )  # fmt: skip
             saved = Trajectory.load(out)
             assert TrackingErrors(saved).time[-1] == pytest.approx(0.499)
@@ -104,7 +104,7 @@ def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path):
     file = tmp_path / "run.csv"
     console(
         "track", "stewart", "--configuration", "hardware", "--motion", "sine", "--axis", "pitch",
-        "--frequency", 2, "--duration", 1, "--fidelity", "fast", "--log", file,
+        "--frequency", 2, "--duration", 1, "--fidelity", "fast", "--readings", file,
     )  # fmt: skip
     log = read_inertial_log(file)
     assert_allclose(np.diff(log.time), 5e-3, rtol=1e-9)
@@ -113,7 +113,9 @@ def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path):
 
 
 def test_machines_without_an_inertial_sensor_write_no_log(tmp_path):
-    result = console("track", "stewart", "--duration", 0.1, "--log", tmp_path / "run.csv", code=2)
+    result = console(
+        "track", "stewart", "--duration", 0.1, "--readings", tmp_path / "run.csv", code=2
+    )
     assert "inertial sensor" in result.stderr
     assert not list(tmp_path.iterdir())
 

@@ -60,12 +60,12 @@ def test_what_cannot_be_shown_is_refused(subtests):
         (("nowhere",), "no machine called"),
         (("stewart", "--policy", "zero"), "policy: "),
         (("stewart", "--axis", "yaw"), "axis: shapes a motion"),
-        (("--replay", "a.npz", "--env", "twin/BallBalance-v0"), "replay: "),
+        (("--replay", "a.npz", "--environment", "twin/BallBalance-v0"), "replay: "),
         (("--replay", "a.npz", "--controller", "lqr"), "replay: "),
         (("--replay", "a.npz"), "replay: "),
-        (("--env", "twin/BallBalance-v0", "--compare", "bullet"), "env: "),
-        (("--env", "twin/Nothing-v0"), "environment: "),
-        (("--env", "twin/BallBalance-v0", "--motion", "sine"), "motion: "),
+        (("--environment", "twin/BallBalance-v0", "--compare", "bullet"), "environment: "),
+        (("--environment", "twin/Nothing-v0"), "environment: "),
+        (("--environment", "twin/BallBalance-v0", "--motion", "sine"), "motion: "),
         (("stewart", "--controller", "iff"), "does not swing"),
         (("stewart", "--no-browser", "--host", "256.0.0.1"), "host: "),
     ]:
@@ -102,5 +102,5 @@ def test_a_recording_is_shown(visit, tmp_path):
 
 
 def test_an_environment_is_shown(visit):
-    options = ("--env", "twin/BallBalance-v0", "--policy", "random")
+    options = ("--environment", "twin/BallBalance-v0", "--policy", "random")
     check(visit, "BallBalance-v0 \u00b7 stewart \u00b7 random: ", *options)

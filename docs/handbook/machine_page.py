@@ -26,7 +26,7 @@ print(lengths, forces, run.pose[-1])"""
 
 COMMANDS = """twin info {name}
 twin simulate {name} --duration 0.05 --engine mujoco
-twin validate {name} --out {name}.html"""
+twin validate {name} --report {name}.html"""
 
 
 def machine_page(

@@ -107,7 +107,7 @@ if __name__ == "__main__":
     command = browser_command()
     assert command is not None, "Chromium is missing: apt install chromium"
     WORKSPACE.parent.mkdir(exist_ok=True)
-    made = CliRunner().invoke(app, ["workspace", "stewart", "--plot", str(WORKSPACE)])
+    made = CliRunner().invoke(app, ["workspace", "stewart", "--report", str(WORKSPACE)])
     assert made.exit_code == 0, made.output
     with open_browser(command) as chromium:
         draw(chromium)

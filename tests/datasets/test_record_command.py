@@ -23,7 +23,8 @@ importlib.import_module("twin.cli.record")
 def test_record(datasets, tmp_path):
     words = "record twin/PoseTracking-v0 --policy cascade --episodes 2 --seed 3"
     words += " --configuration hardware --dataset test/cascade-v0"
-    words += f" --option residual=false --option max_episode_steps=20 --log {tmp_path / 'run.csv'}"
+    words += " --option residual=false --option max_episode_steps=20"
+    words += f" --first-episode {tmp_path / 'run.csv'}"
     run = console(*words.split())
     assert re.search(r"cascade +cascade +2 +40 ", run.output), run.output
     assert "wrote test/cascade-v0" in run.output
@@ -49,7 +50,7 @@ def test_record(datasets, tmp_path):
 def test_levels_are_three_datasets(environment, datasets, tmp_path, constants):
     constants("twin.datasets.record", PROBE_EPISODES=1, NOISE_HALVINGS=2)
     words = f"record {environment} --dataset test/task-v0 --levels --episodes 1"
-    words += f" --option max_episode_steps=20 --log {tmp_path / 'run.csv'}"
+    words += f" --option max_episode_steps=20 --first-episode {tmp_path / 'run.csv'}"
     run = console(*words.split())
     for level in ("random", "medium", "expert"):
         found = minari.load_dataset(f"test/task/{level}-v0")

@@ -46,7 +46,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "new": ("mine.toml", "--legs", "ups"),
     "payload": ("stewart", "--grid", "2", "--limit", "1000"),
     "record": (TRACKING, "--dataset", "a-v0", "--policy", "zero", "--episodes", "1"),
-    "render": ("stewart", "--out", "a.gif", *SHORT, "--size", "64x48", "--rate", "10"),
+    "render": ("stewart", "--out", "a.gif", *SHORT, "--pixels", "64x48", "--frame-rate", "10"),
     "simulate": (
         "stewart",
         "--duration",
@@ -72,7 +72,7 @@ BASES: dict[str, tuple[str, ...]] = {
         "serial",
     ),
     "track": ("stewart", *SHORT, "--controller", "cascade", "--seed", "1"),
-    "train": (TRACKING, "--out", "trained", "--steps", "10", "--set", "discount=0.9"),
+    "train": (TRACKING, "--out", "trained", "--steps", "10", "--hyperparameter", "discount=0.9"),
     "tune": ("stewart", "--loop", "velocity", "--overshoot", "0.1"),
     "view": ("stewart", *COURSE, "--no-browser", "--upload-limit", "5"),
     "warm": ("stewart",),

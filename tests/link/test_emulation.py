@@ -167,7 +167,7 @@ def test_the_command_plays_and_writes_a_log(tmp_path):
     hidden.write_text('platform.body.mass = 150\nleg.2.drive.backlash = "0.3 mm"\n')
     log = tmp_path / "run.csv"
     options = ["--listen", "127.0.0.1:0", "--duration", "50 ms", "--log", log]
-    options += ["--parameters", hidden, "--parameters", "gravity=9.8", "--noise", "forces=1"]
+    options += ["--values", hidden, "--values", "gravity=9.8", "--noise", "forces=1"]
     result = run("stewart", "--configuration", "hardware", "--fault", "friction@20 ms", *options)
     assert result.exit_code == 0, result.output
     assert "missed deadlines" in result.output
@@ -208,7 +208,7 @@ def test_wrong_options_are_refused_in_one_line(subtests):
         (("--fault", "rust"), "fault"),
         (("--listen", "0.0.0.0:0"), "address"),
         (("--to", "192.0.2.1:5"), "to"),
-        (("--parameters", "leg.colour=3"), "leg.colour"),
+        (("--values", "leg.colour=3"), "leg.colour"),
         (("--noise", "forces"), "noise"),
         (("--log", "run.txt"), "log"),
     ]:

@@ -97,9 +97,9 @@ def test_the_command_shows_its_alarm_in_a_browser(visit, tmp_path):
     samples = list(work(stewart, working_motion(stewart, 1.7, 1), faults=faults))[4::5]
     port, local = free_port(socket.SOCK_DGRAM), Address("127.0.0.1", 0)
     machine, estimated = UdpLink(local, 6, "command"), UdpLink(local, 6, "estimate")
-    options = ["--source", f"udp://127.0.0.1:{port}", "--rate", 200, "--learning", 0.3]
+    options = ["--source", f"udp://127.0.0.1:{port}", "--rate", "0.2 kHz", "--learning", "300 ms"]
     options += ["--thresholds", limits, "--telemetry", f"udp://{estimated.address}"]
-    options += ["--for", samples[-2].time - 0.001, "--view", "--port", 0, "--no-browser"]
+    options += ["--duration", samples[-2].time - 0.001, "--page", "--port", 0, "--no-browser"]
     with started("shadow", "stewart", *options) as command:
         command.wait_for("(waiting for samples)")
         machine.send(samples[0], Address("127.0.0.1", port))

@@ -58,10 +58,17 @@ def test_machine_controller_and_shadow_are_three_processes(stewart, tmp_path):
     port = free_port(socket.SOCK_DGRAM)
     measured, estimated = UdpLink(LOCAL, 6, "measurement"), UdpLink(LOCAL, 6, "estimate")
     watching = ["shadow", "stewart", "--thresholds", limits, "--learning", 1.5]
-    to = ["--telemetry", f"udp://{estimated.address}", "--alarms", alarms, "--for", end - 0.0015]
+    to = [
+        "--telemetry",
+        f"udp://{estimated.address}",
+        "--alarms",
+        alarms,
+        "--duration",
+        end - 0.0015,
+    ]
     playing = ["emulate", "stewart", "--configuration", "hardware", "--lockstep"]
     playing += ["--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{port}", "--duration", end]
-    playing += ["--parameters", "platform.body.mass=99 kg", "--noise", "forces=5"]
+    playing += ["--values", "platform.body.mass=99 kg", "--noise", "forces=5"]
     playing += ["--noise", "pose=2e-5", "--noise", "attitude=5e-5", "--log", log]
     playing += ["--fault", f"counts@{fault}s:leg=4,counts=30"]
     motion = working_motion(stewart, end, 1)
@@ -104,7 +111,7 @@ def test_samples_by_opc_ua(stewart, tmp_path):
     faults = [parse_fault(f"counts@{fault}s:leg=4,counts=60")]
     samples = list(work(stewart, working_motion(stewart, end, 1), faults=faults))[4::5]
     options = ["--rate", 200, "--learning", 0.3, "--thresholds", limits, "--alarms", alarms]
-    options += ["--telemetry", f"udp://{estimated.address}", "--for", end - 0.0075]
+    options += ["--telemetry", f"udp://{estimated.address}", "--duration", end - 0.0075]
     with OpcUaServer(dict.fromkeys(("coordinates", "command_rates"), [0.0] * 6)) as server:
         server.write(samples[0], BEGUN)
         source = f"opcua://127.0.0.1:{server.port}"

@@ -94,7 +94,7 @@ def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path):
         "twin.cli.sweep.app()\n"
     )
     words = ["srspm", "--field", "motion.duration=0.06", "--field", "fidelity=fast", "--out", "out"]
-    words += ["--backend", "ray", "--workers", "1"]
+    words += ["--backend", "ray", "--jobs", "1"]
     done = subprocess.run(
         [sys.executable, "-c", code, "sweep", *words],
         cwd=tmp_path,

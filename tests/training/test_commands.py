@@ -80,7 +80,9 @@ def test_numbers_of_steps_are_finite(subtests, tmp_path):
 
 
 def test_bad_trainings_end_in_one_line(tmp_path):
-    result = console("train", TRACKING, "--out", tmp_path / "run", "--set", "gamma=0.9", code=2)
+    result = console(
+        "train", TRACKING, "--out", tmp_path / "run", "--hyperparameter", "gamma=0.9", code=2
+    )
     assert "gamma" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "run").exists()

@@ -300,22 +300,33 @@ def test_the_command_draws_a_saved_run(tmp_path):
     platform = twin.load("stewart", "hardware")
     rise = lifted(platform, 0.08)
     saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"
-    options = ("--trajectory", saved, "--view", "90,-8", "--size", "96x72", "--time", 0.1, "--dark")
+    options = (
+        "--replay",
+        saved,
+        "--view",
+        "90,-8",
+        "--pixels",
+        "96x72",
+        "--instant",
+        0.1,
+        "--dark",
+    )
     console("render", "stewart", *options, "--out", out)
     seen = drawn(platform, rise, 0.1, SMALL._replace(view=(90.0, -8.0), dark=True))
     assert_array_equal(read_png(out), seen)
-    other = console("render", "srspm", "--trajectory", saved, "--out", out, code=2)
+    other = console("render", "srspm", "--replay", saved, "--out", out, code=2)
     assert "is of a machine 'stewart'" in other.stderr
 
 
 def test_wrong_arguments_end_in_one_line(subtests, tmp_path, monkeypatch):
     for options, words in [
         (("--out", "clip.avi"), "out: must end in .mp4, .gif or .png"),
-        (("--out", "clip.gif", "--size", "640"), "size"),
-        (("--out", "clip.gif", "--time", "1"), "time"),
-        (("--out", "clip.png", "--rate", "10"), "rate"),
-        (("--out", "clip.png", "--trajectory", "none.npz"), "trajectory: none.npz does not exist"),
-        (("--out", "clip.png", "--trajectory", "none.npz", "--motion", "sine"), "leave out"),
+        (("--out", "clip.gif", "--pixels", "640"), "pixels"),
+        (("--out", "clip.gif", "--instant", "1"), "instant"),
+        (("--out", "clip.gif", "--duration", "0.05", "--playback", "0"), "playback: "),
+        (("--out", "clip.png", "--frame-rate", "10"), "frame_rate"),
+        (("--out", "clip.png", "--replay", "none.npz"), "replay: none.npz does not exist"),
+        (("--out", "clip.png", "--replay", "none.npz", "--motion", "sine"), "leave out"),
     ]:
         with subtests.test(f"{options}"):
             monkeypatch.chdir(tmp_path)

@@ -60,7 +60,6 @@ Offsets = Annotated[
 Visits = Annotated[
     Path | None, file_option("With --plan: write a motion through all poses, for track.")
 ]
-Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
 
 
 @app.command()
@@ -82,7 +81,7 @@ def calibrate(
     out: Out = None,
     offsets: Offsets = None,
     visits: Visits = None,
-    report: Report = None,
+    report: options.Report = None,
     replace: options.ReplaceFile = False,
 ) -> None:
     """Find errors of joints and offsets from measured poses, or with --plan the poses to measure.

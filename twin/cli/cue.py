@@ -36,7 +36,9 @@ Input = Annotated[
         "--input",
     ),
 ]
-Compare = Annotated[bool, option("Show all three algorithms beside each other.", "--compare")]
+CompareAll = Annotated[
+    bool, option("Show all three algorithms beside each other.", "--compare-all")
+]
 Head = Annotated[
     str | None,
     option(
@@ -56,8 +58,8 @@ def cue(
     manoeuvre: Manoeuvre = None,
     source: Input = None,
     out: Annotated[Path | None, file_option("Write the platform's motion as CSV.")] = None,
-    plot: options.Plot = None,
-    compare: Compare = False,
+    report: options.Report = None,
+    compare_all: CompareAll = False,
     head: Head = None,
     scale: Scale = 1.0,
     configuration: options.Configuration = None,
@@ -73,7 +75,7 @@ def cue(
     from twin.errors import InputError
     from twin.motion import cueing
 
-    check_files(reads=(machine, source), out=(out, ".csv"), plot=(plot, PAGE_ENDING))
+    check_files(reads=(machine, source), out=(out, ".csv"), report=(report, PAGE_ENDING))
     if manoeuvre is not None and source is not None:
         raise InputError("input", "takes the place of --manoeuvre: give one of the two")
     if manoeuvre not in (None, *cueing.MANOEUVRES):
@@ -87,7 +89,7 @@ def cue(
     else:
         drive = cueing.read_manoeuvre(source)
     platform = load(machine, configuration)
-    names = tuple(cueing.ALGORITHMS) if compare else (algorithm,)
+    names = tuple(cueing.ALGORITHMS) if compare_all else (algorithm,)
     outcomes = cueing.compare(
         platform, drive, names, head=quantities(head, "head", "m"), scale=scale
     )
@@ -111,7 +113,7 @@ def cue(
         motion_file = cueing.write_motion(outcome.cue.motion, out)
         reader = f"twin.motion.read_recording(path, {platform.name}'s home)"
         line(f"wrote {motion_file}; read it with {reader}")
-    write_plot(plot, lambda: cueing_figure(platform, outcomes))
+    write_plot(report, lambda: cueing_figure(platform, outcomes))
 
 
 def _row(name: str, one: Outcome) -> tuple[Cell, ...]:

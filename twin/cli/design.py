@@ -34,7 +34,7 @@ def design(
         option("Machines between the best and the best of another objective too."),
     ] = None,
     seed: options.Seed = 0,
-    plot: options.Plot = None,
+    report: options.Report = None,
     replace: options.ReplaceFile = False,
 ) -> None:
     """Find the machine that meets a specification and needs the least of something.
@@ -53,7 +53,7 @@ def design(
 
     design_specification = read_specification(specification)
     target = Path(f"{design_specification.name}.toml") if out is None else out
-    check_files(plot=(plot, PAGE_ENDING))
+    check_files(report=(report, PAGE_ENDING))
     targets = [target]
     if front is not None:
         targets += [target.with_stem(f"{target.stem}_{n}") for n in range(2, FRONT_POINTS + 1)]
@@ -66,7 +66,7 @@ def design(
             machines = front_of(
                 design_specification, front, points=FRONT_POINTS, seed=seed, progress=say
             )
-    show(design_results(machines, front), plot)
+    show(design_results(machines, front), report)
     for path, machine in zip(targets, machines, strict=False):
         line(f"wrote {write_text(path, machine.to_toml())}")
 
@@ -88,7 +88,7 @@ def size(
     absolute: options.Absolute = False,
     payload: options.Load = None,
     configuration: options.Configuration = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
 ) -> None:
     """Rank motors with their screws or gearboxes by their margin under a motion.
 
@@ -100,7 +100,7 @@ def size(
     from twin.design.sizing import read_drives, sizing_results
     from twin.design.sizing import size as sized
 
-    check_files(reads=(machine, motion, drives), plot=(plot, PAGE_ENDING))
+    check_files(reads=(machine, motion, drives), report=(report, PAGE_ENDING))
     platform = load(machine, configuration)
     fade_time = 0.0 if fade is None else fade
     motion_request = motion_specification(motion, axis, amplitude, frequency, duration, fade_time)
@@ -109,4 +109,4 @@ def size(
         raise InputError("motion", "drives are sized for a motion; name one that moves")
     trains = read_drives(drives, platform.coordinate_unit == "rad")
     sizing = sized(platform, reference_motion, trains, payload=payload_of(payload))
-    show(sizing_results(sizing), plot)
+    show(sizing_results(sizing), report)

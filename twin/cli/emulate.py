@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOG_ENDINGS = (".mcap", ".csv", ".parquet")
 """Endings of log files."""
 
-Parameters = Annotated[
+Values = Annotated[
     list[str] | None,
     option(
         "The machine as it really is: a platform.toml, a TOML file of paths and values, or "
@@ -87,7 +87,7 @@ def emulate(
     machine: options.Machine,
     *,
     configuration: options.Configuration = None,
-    parameters: Parameters = None,
+    values: Values = None,
     rate: Rate = 1000.0,
     fault: Faults = None,
     noise: Noise = None,
@@ -120,7 +120,7 @@ def emulate(
     check_files(log=(log, *LOG_ENDINGS))
     design = load(machine, configuration)
     emulated = EmulatedMachine(
-        _true_machine(design, parameters or [], configuration),
+        _true_machine(design, values or [], configuration),
         design=design,
         period=1.0 / positive(rate, "rate"),
         seed=seed,
@@ -209,7 +209,7 @@ def _true_machine(design: Platform, texts: list[str], configuration: str | None)
     machine = design
     for text in texts:
         if not text.endswith(".toml"):
-            machine = machine.with_(parameters=settings_from([text], "parameters"))
+            machine = machine.with_(parameters=settings_from([text], "values"))
             continue
         content = read_toml(text)
         if {"extends", "base"} & content.keys():
@@ -217,7 +217,7 @@ def _true_machine(design: Platform, texts: list[str], configuration: str | None)
         else:
             machine = machine.with_(parameters=flat_table(content))
     if machine.n_actuators != design.n_actuators:
-        raise InputError("parameters", f"must be of a machine with {design.n_actuators} legs")
+        raise InputError("values", f"must be of a machine with {design.n_actuators} legs")
     return machine
 
 

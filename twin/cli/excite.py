@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 Parameters = Annotated[
     str,
     option(
-        "Parameters to show: payload, platform, legs, friction, drives, gravity, sensors, or "
-        "paths of platform.toml.",
-        "--for",
+        f"Parameters to show: {options.GROUPS_HELP}, or paths of platform.toml.",
+        "--parameters",
         metavar="GROUP|PATH,...",
     ),
 ]
@@ -35,7 +34,7 @@ Noise = Annotated[
         "N m",
     ),
 ]
-Highest = Annotated[float, quantity_option("Highest frequency in Hz.", "highest", "Hz")]
+High = Annotated[float, quantity_option("Highest frequency in Hz.", "high", "Hz")]
 Out = Annotated[Path | None, file_option("Write the motion as CSV, for --motion.")]
 
 
@@ -47,7 +46,7 @@ def excite(
     duration: Annotated[float, options.DURATION_OPTION] = 20.0,
     spread: options.Spreads = None,
     noise: Noise = None,
-    highest: Highest = 3.0,
+    high: High = 3.0,
     configuration: options.Configuration = None,
     seed: options.Seed = 0,
     out: Out = None,
@@ -70,7 +69,7 @@ def excite(
     platform = load(machine, configuration)
     selected = select(platform, parameters, settings_from(spread or (), "spread"))
     force_noise = in_unit(noise, "noise", platform.force_unit, "a force of this machine")
-    excitation = make(platform, selected, duration, noise=force_noise, highest=highest, seed=seed)
+    excitation = make(platform, selected, duration, noise=force_noise, high=high, seed=seed)
     _print_errors(excitation, platform.name)
     for reason in excitation.visibility.sentences:
         paragraph(f"{reason[0].upper()}{reason[1:]}.", "- ")

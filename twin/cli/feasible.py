@@ -42,7 +42,7 @@ def feasible(
     payload: options.Load = None,
     over_range: Range = False,
     configuration: options.Configuration = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
     json: options.Json = None,
 ) -> None:
     """Judge whether a machine does a motion with a load, and what is missing; exit code 1 if not.
@@ -56,11 +56,11 @@ def feasible(
     from twin.cli.tables.analysis import print_feasibility
     from twin.errors import InputError
 
-    check_files(reads=(machine, motion), plot=(plot, PAGE_ENDING), json=(json, ANY_ENDING))
+    check_files(reads=(machine, motion), report=(report, PAGE_ENDING), json=(json, ANY_ENDING))
     if over_range and motion is not None:
         raise InputError("range", "poses at rest have no motion; leave one of the two out")
-    if plot is not None and motion is None:
-        raise InputError("plot", "margins over time need a motion; give --motion")
+    if report is not None and motion is None:
+        raise InputError("report", "margins over time need a motion; give --motion")
     platform, payload_body = load(machine, configuration), payload_of(payload)
     if over_range:
         verdict = range_feasibility(platform, payload=payload_body)
@@ -87,5 +87,5 @@ def feasible(
 
         return feasibility_figure(verdict)
 
-    write_plot(plot, figure)
+    write_plot(report, figure)
     raise typer.Exit(int(not verdict.feasible))

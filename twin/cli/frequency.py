@@ -8,10 +8,13 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import show
 from twin.cli.options import option
-from twin.cli.values import PAGE_ENDING, check_files, quantity_option, write_json
+from twin.cli.values import PAGE_ENDING, check_files, quantity_option, renamed_fields, write_json
 
 AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
 MethodName = Literal["chirp", "stepped"]
+
+FIELD_OPTIONS = {"length": "duration", "speed": "peak_speed", "speed, low": "peak_speed, low"}
+"""Fields of errors of the measurement, and the options from which they come."""
 
 
 Axis = Annotated[AxisName | None, option("Move the platform along or about this base axis.")]
@@ -31,14 +34,14 @@ High = Annotated[
         "Hz",
     ),
 ]
-Length = Annotated[
-    float | None, quantity_option("Length of the sweep in s; default: 10.", "length", "s")
+Duration = Annotated[
+    float | None, quantity_option("Duration of the sweep in s; default: 10.", "duration", "s")
 ]
-Speed = Annotated[
+PeakSpeed = Annotated[
     float | None,
     quantity_option(
         "Peak speed in m/s or rad/s; default: far within the drives' limits.",
-        "speed",
+        "peak_speed",
         "m/s",
         "rad/s",
     ),
@@ -59,10 +62,10 @@ def frequency(
     configuration: options.Configuration = None,
     low: Low = None,
     high: High = None,
-    length: Length = None,
-    speed: Speed = None,
+    duration: Duration = None,
+    peak_speed: PeakSpeed = None,
     json: options.Json = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
 ) -> None:
     """Measure how a controlled machine follows, over frequency, with coherence.
 
@@ -75,24 +78,25 @@ def frequency(
     from twin.cli.tables.analysis import response_content, response_results
     from twin.control import make_controller
 
-    check_files(reads=(machine,), json=(json, ".json"), plot=(plot, PAGE_ENDING))
+    check_files(reads=(machine,), json=(json, ".json"), report=(report, PAGE_ENDING))
     measurement_options = {
         "timestep": timestep,
         "low": low,
         "high": high,
-        "length": length,
-        "speed": speed,
+        "length": duration,
+        "speed": peak_speed,
     }
-    response = measure_response(
-        load(machine, configuration),
-        controller=partial(make_controller, controller),
-        axis="z" if axis is None and actuator is None else axis,
-        actuator=actuator,
-        method=method,
-        engine=engine,
-        fidelity=fidelity,
-        progress=None,
-        **{name: value for name, value in measurement_options.items() if value is not None},
-    )
-    show(response_results(response), plot)
+    with renamed_fields(**FIELD_OPTIONS):
+        response = measure_response(
+            load(machine, configuration),
+            controller=partial(make_controller, controller),
+            axis="z" if axis is None and actuator is None else axis,
+            actuator=actuator,
+            method=method,
+            engine=engine,
+            fidelity=fidelity,
+            progress=None,
+            **{name: value for name, value in measurement_options.items() if value is not None},
+        )
+    show(response_results(response), report)
     write_json(json, response_content(response))

@@ -22,10 +22,9 @@ Logs = Annotated[
 Names = Annotated[
     str,
     option(
-        "Groups (payload, platform, legs, friction, drives, gravity, sensors; free terms: cable, "
-        "motor_constants, friction_drift, load_friction, pendulum), paths of platform.toml, "
-        "tilt.x, or errors of signals, such as signal.forces.scale (the torque constant), "
-        "signal.pose.delay and signal.coordinates.bias.0.",
+        f"Parameters to find: {options.GROUPS_HELP}, paths of platform.toml, tilt.x, or errors of "
+        "signals, such as signal.forces.scale (the torque constant), signal.pose.delay and "
+        "signal.coordinates.bias.0.",
         "--parameters",
         metavar="GROUP|PATH,...",
     ),
@@ -45,7 +44,6 @@ Mapping = Annotated[
 Out = Annotated[
     Path | None, file_option("Write the identified machine: a file that extends the old one.")
 ]
-Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
 IfUnobservable = Annotated[
     str,
     option(
@@ -69,7 +67,7 @@ def identify(
     parameters: Names,
     mapping: Mapping = None,
     out: Out = None,
-    report: Report = None,
+    report: options.Report = None,
     configuration: options.Configuration = None,
     spread: options.Spreads = None,
     force_per_current: ForcePerCurrent = None,

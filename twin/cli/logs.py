@@ -86,7 +86,7 @@ def imu(
     resolution: Resolution = 1.0,
     phase: Phase = False,
     configuration: options.Configuration = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
     compensated: Compensated = None,
     json: options.Json = None,
 ) -> None:
@@ -110,7 +110,7 @@ def imu(
 
     check_files(
         reads=(machine, motion, log),
-        plot=(plot, PAGE_ENDING),
+        report=(report, PAGE_ENDING),
         compensated=(compensated, ANY_ENDING),
         json=(json, ANY_ENDING),
     )
@@ -124,10 +124,10 @@ def imu(
         else read_inertial_log(log)
     )
     comparison = compare_log(platform, reference, readings, sensor, resolution=resolution)
-    compensation = compensate(reference, comparison, phase=phase) if compensated or plot else None
+    compensation = compensate(reference, comparison, phase=phase) if compensated or report else None
     if machine_sensor is None:
         line("the machine has no [imu]: taken to be at the reference point along the platform")
-    show(inertial_results(platform.name, comparison, compensation), plot)
+    show(inertial_results(platform.name, comparison, compensation), report)
     if compensated is not None and compensation is not None:
         line(f"wrote {write_compensation(compensation, compensated)}")
     write_json(json, summary(comparison, compensation))

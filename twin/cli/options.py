@@ -77,6 +77,22 @@ Timestep = Annotated[
 Controller = Annotated[ControllerName, option("Controller of the machine.")]
 Seed = Annotated[int, option("Seed of all random numbers.", min=0)]
 
+MODEL_GROUPS = ("payload", "platform", "legs", "friction", "drives", "gravity", "sensors")
+"""Groups of parameters that are numbers of a machine's file."""
+
+TERM_GROUPS = (
+    "cable",
+    "motor_constants",
+    "friction_drift",
+    "load_friction",
+    "lugre",
+    "leads",
+    "pendulum",
+)
+"""Groups of parameters of free terms."""
+
+GROUPS_HELP = f"groups ({', '.join(MODEL_GROUPS)}; free terms: {', '.join(TERM_GROUPS)})"
+
 Spreads = Annotated[
     list[str] | None,
     option(
@@ -154,7 +170,7 @@ Load = Annotated[
     ),
 ]
 
-Plot = Annotated[Path | None, file_option("Plot the result as one HTML page.")]
+Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
 Json = Annotated[Path | None, file_option("Write the result as JSON.")]
 SavedTrajectory = Annotated[
     Path | None,

@@ -28,8 +28,8 @@ Limit = Annotated[
         "Largest force in N or torque in N m; default: the machine's own.", "limit", "N", "N m"
     ),
 ]
-Start = Annotated[
-    float | None, quantity_option("First total mass in kg; default: the step.", "start", "kg")
+FirstMass = Annotated[
+    float | None, quantity_option("First total mass in kg; default: the step.", "first_mass", "kg")
 ]
 Step = Annotated[
     float | None,
@@ -51,11 +51,11 @@ def payload(
     machine: options.Machine,
     *,
     json: options.Json = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
     dynamic: Dynamic = False,
     limit: Limit = None,
     grid: Annotated[int, option("Positions per actuator.", min=2)] = 4,
-    start: Start = None,
+    first_mass: FirstMass = None,
     step: Step = None,
     sense: Sense = "magnitude",
     unchecked: Unchecked = False,
@@ -64,18 +64,18 @@ def payload(
     """Find the largest payload that a machine holds at rest, and under shaking.
 
     Masses are total, of the platform with what it carries; the table gives what may be added, too.
-    The plot shows the largest force over the mass.
+    The page shows the largest force over the mass.
     """
     from twin.analysis.payload.dynamic import dynamic_payload, payload_record
     from twin.analysis.payload.static import THESIS_CRITERION, THESIS_MACHINE, static_payload
     from twin.analysis.platform import load
     from twin.cli.tables.analysis import payload_results
 
-    check_files(reads=(machine,), json=(json, ANY_ENDING), plot=(plot, PAGE_ENDING))
+    check_files(reads=(machine,), json=(json, ANY_ENDING), report=(report, PAGE_ENDING))
     platform = load(machine, configuration)
     in_unit(limit, "limit", platform.force_unit, f"the limit of {platform.name}")
-    search: dict[str, Any] = {"limit": limit, "sense": sense, "start": start, "step": step}
-    with renamed_fields(shares="grid"):
+    search: dict[str, Any] = {"limit": limit, "sense": sense, "start": first_mass, "step": step}
+    with renamed_fields(shares="grid", start="first_mass"):
         still = static_payload(platform, grid=grid, **search)
     criteria = {"in phase": THESIS_CRITERION} if dynamic else {}
     if dynamic and platform.name == THESIS_MACHINE:
@@ -87,7 +87,7 @@ def payload(
             dynamic_payloads[name] = dynamic_payload(
                 platform, criterion, checked=not unchecked, **search
             )
-    show(payload_results(platform, still, dynamic_payloads), plot)
+    show(payload_results(platform, still, dynamic_payloads), report)
     write_json(json, payload_record(platform, still, *dynamic_payloads.values()))
 
 
@@ -107,7 +107,7 @@ def workspace(
         ),
     ] = None,
     configuration: options.Configuration = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
     json: options.Json = None,
 ) -> None:
     """Analyse the workspace: ranges, volumes, dexterity, singular poses, stiffness.
@@ -122,12 +122,12 @@ def workspace(
         workspace_results,
     )
 
-    check_files(plot=(plot, PAGE_ENDING), json=(json, ANY_ENDING))
+    check_files(report=(report, PAGE_ENDING), json=(json, ANY_ENDING))
     platform = load(machine, configuration)
     center = pose_of(platform, pose)
     unit = "N/m" if platform.coordinate_unit == "m" else "N m/rad"
     in_unit(stiffness, "stiffness", unit, f"that of {platform.name}")
     with renamed_fields(center="pose"):
         analysis = workspace_analysis(platform, center, stiffness=stiffness)
-    show(workspace_results(analysis), plot)
+    show(workspace_results(analysis), report)
     write_json(json, workspace_content(analysis))

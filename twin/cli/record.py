@@ -42,8 +42,8 @@ def record(
         bool,
         option("Three datasets: random, medium and expert, in their ids.", "--levels"),
     ] = False,
-    log: Annotated[
-        Path | None, file_option("Also write the first episode as .mcap, .csv or .parquet.")
+    first_episode: Annotated[
+        Path | None, file_option("Write the first episode as a log, too: .mcap, .csv or .parquet.")
     ] = None,
     replace: options.ReplaceFile = False,
 ) -> None:
@@ -55,7 +55,7 @@ def record(
     from twin.datasets import episode_log, record_dataset
     from twin.logs import write_log
 
-    check_files(replace=replace, log=(log, ".mcap", ".csv", ".parquet"))
+    check_files(replace=replace, first_episode=(first_episode, ".mcap", ".csv", ".parquet"))
     overrides = environment_options(
         option,
         machine=machine,
@@ -73,8 +73,10 @@ def record(
         recording = record_dataset(environment, actor, dataset=name, options=overrides, **common)
         rows.append(_row(actor, recording))
         line(f"wrote {name} to {recording.storage.data_path.parent}")
-        if log is not None:
-            log_file = log.with_stem(f"{log.stem}_{actor}") if levels else log
+        if first_episode is not None:
+            log_file = first_episode
+            if levels:
+                log_file = first_episode.with_stem(f"{first_episode.stem}_{actor}")
             line(f"wrote {write_log(episode_log(recording), log_file)}")
     titles = ("level" if levels else "policy", "actor")
     table((*titles, *TABLE_COLUMNS), rows)

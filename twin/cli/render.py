@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from twin.cli import options
 from twin.cli.application import app
@@ -22,11 +22,22 @@ if TYPE_CHECKING:
 
 QualityName = Literal["fast", "fine"]
 
+FIELD_OPTIONS = {
+    "trajectory": "replay",
+    "time": "instant",
+    "rate": "frame_rate",
+    "speed": "playback",
+    "size": "pixels",
+    "width": "pixels",
+    "height": "pixels",
+}
+"""Fields of errors of pictures and films, and the options from which they come."""
 
-SavedRun = Annotated[
+
+Replay = Annotated[
     Path | None, file_option("Draw this saved run (.npz, .csv) in place of a motion.")
 ]
-Size = Annotated[str, option("Size of a picture in pixels.", metavar="WIDTHxHEIGHT")]
+Pixels = Annotated[str, option("Size of a picture in pixels.", metavar="WIDTHxHEIGHT")]
 Direction = Annotated[
     str,
     option("overview, front, side, top, or azimuth,elevation in degrees."),
@@ -34,8 +45,13 @@ Direction = Annotated[
 Quality = Annotated[QualityName, option("Fast, or fine with smooth edges.")]
 Ghost = Annotated[bool, option("Draw the reference pose too, in green.", "--ghost/--no-ghost")]
 Dark = Annotated[bool, option("Draw ground and sky dark.", "--dark/--light")]
-Rate = Annotated[float | None, option("Pictures per second; default: 30 for mp4, 15 for gif.")]
-Speed = Annotated[float, option("Speed of the film; 0.1 is ten times slower than the machine.")]
+FrameRate = Annotated[
+    float | None,
+    quantity_option(
+        "Pictures per second in Hz; default: 30 for mp4, 15 for gif.", "frame_rate", "Hz"
+    ),
+]
+Playback = Annotated[float, option("Speed of the film; 0.1 is ten times slower than the machine.")]
 Start = Annotated[
     float | None,
     quantity_option("Instant of the run in s at which the film begins.", "start", "s"),
@@ -43,7 +59,7 @@ Start = Annotated[
 Instant = Annotated[
     float | None,
     quantity_option(
-        "Instant of the run in s of the picture; default: farthest from the start.", "time", "s"
+        "Instant of the run in s of the picture; default: farthest from the start.", "instant", "s"
     ),
 ]
 
@@ -63,16 +79,16 @@ def render(
     engine: options.Engine = "analytic",
     fidelity: options.Fidelity = "accurate",
     configuration: options.Configuration = None,
-    trajectory: SavedRun = None,
-    size: Size = "640x480",
+    replay: Replay = None,
+    pixels: Pixels = "640x480",
     view: Direction = "overview",
     quality: Quality = "fast",
     ghost: Ghost = False,
     dark: Dark = False,
-    rate: Rate = None,
-    speed: Speed = 1.0,
+    frame_rate: FrameRate = None,
+    playback: Playback = 1.0,
     start: Start = None,
-    time: Instant = None,
+    instant: Instant = None,
 ) -> None:
     """Draw a machine that follows a motion, as a film or a picture; no display is needed.
 
@@ -86,35 +102,35 @@ def render(
     from twin.viewer.camera import PICTURE_SUFFIX
     from twin.viewer.film import Look, write_film, write_picture
 
-    width, height = _size(size)
+    width, height = _pixels(pixels)
     look = Look(width, height, _view(view), quality, ghost, dark)
     is_picture = out.suffix == PICTURE_SUFFIX
     _check_output(out, width, height)
-    if not is_picture and time is not None:
-        raise InputError("time", f"is for pictures, files that end in {PICTURE_SUFFIX}")
-    if is_picture and (start is not None or rate is not None):
-        raise InputError("start, rate", "are for films; a picture takes --time")
-    if trajectory is not None and motion is not None:
-        raise InputError("trajectory", "holds its own motion: leave out --motion")
+    if not is_picture and instant is not None:
+        raise InputError("instant", f"is for pictures, files that end in {PICTURE_SUFFIX}")
+    if is_picture and (start is not None or frame_rate is not None):
+        raise InputError("start, frame_rate", "are for films; a picture takes --instant")
+    if replay is not None and motion is not None:
+        raise InputError("replay", "holds its own motion: leave out --motion")
     payload = None
-    if trajectory is None:
+    if replay is None:
         platform: MachineModel = load(machine, configuration)
         spec = motion_specification(motion or "sine", axis, amplitude, frequency, duration, fade)
         reference, seconds = given_motion(spec, platform)
-        law = make_controller(controller, platform, reference)
         simulate = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
-        run = simulate(platform, law, seconds)
+        run = simulate(platform, make_controller(controller, platform, reference), seconds)
     else:
-        platform, payload, run = _saved_run(trajectory, machine, configuration)
-    if is_picture:
-        picture_file = write_picture(run, platform, out, look=look, payload=payload, time=time)
-    else:
-        picture_file = write_film(
-            run, platform, out, look=look, payload=payload, rate=rate, speed=speed, start=start
-        )
+        platform, payload, run = _saved_run(replay, machine, configuration)
+    drawn: dict[str, Any] = {"look": look, "payload": payload}
+    with renamed_fields(**FIELD_OPTIONS):
+        if is_picture:
+            file = write_picture(run, platform, out, time=instant, **drawn)
+        else:
+            drawn |= {"rate": frame_rate, "speed": playback, "start": start}
+            file = write_film(run, platform, out, **drawn)
     if run.stopped:
         line(f"stopped: {run.stopped}", bold=True)
-    line(f"wrote {picture_file} ({picture_file.stat().st_size / 1e3:.0f} kB)")
+    line(f"wrote {file} ({file.stat().st_size / 1e3:.0f} kB)")
 
 
 def _saved_run(
@@ -125,11 +141,11 @@ def _saved_run(
     from twin.simulation.recorded.files import machine_of
     from twin.simulation.simulate import Trajectory
 
-    with renamed_fields(path="trajectory"):
+    with renamed_fields(path="replay", trajectory="replay"):
         trajectory = Trajectory.load(file)
-    if configuration is not None:
-        return load(machine, configuration), None, trajectory
-    recorded_machine = machine_of(trajectory, machine)
+        if configuration is not None:
+            return load(machine, configuration), None, trajectory
+        recorded_machine = machine_of(trajectory, machine)
     return recorded_machine.platform, recorded_machine.payload, trajectory
 
 
@@ -141,18 +157,18 @@ def _check_output(out: Path, width: int, height: int) -> None:
         raise InputError(
             "out", f"must end in {', '.join(DEFAULT_RATES)} or {PICTURE_SUFFIX}, got {str(out)!r}"
         )
-    with renamed_fields(path="out"):
+    with renamed_fields(path="out", **FIELD_OPTIONS):
         if out.suffix == PICTURE_SUFFIX:
             check_picture(out)
         else:
             check_film(out, width, height)
 
 
-def _size(text: str) -> tuple[int, int]:
+def _pixels(text: str) -> tuple[int, int]:
     """Return width and height [pixels] of a text such as 640x480."""
     sizes = text.lower().split("x")
     if len(sizes) != 2 or not all(part.isascii() and part.isdigit() for part in sizes):
-        raise InputError("size", f"must be pixels such as 640x480, got {text!r}")
+        raise InputError("pixels", f"must be pixels such as 640x480, got {text!r}")
     return int(sizes[0]), int(sizes[1])
 
 

@@ -16,7 +16,7 @@ from twin.cli.application import app
 from twin.cli.console import Notices, interruption, line, paragraph
 from twin.cli.options import file_option, option
 from twin.cli.tables.shadow import AlarmTable, counts, faults, live_table, refusals, refused_lines
-from twin.cli.values import check_files
+from twin.cli.values import check_files, quantity_option
 from twin.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,12 +58,20 @@ Limits = Annotated[
         "Sizes that are worth an alarm, TOML; a file that does not exist is written with defaults."
     ),
 ]
-Ends = Annotated[
+Rate = Annotated[float, quantity_option("Samples per second in Hz, at least 200.", "rate", "Hz")]
+Learning = Annotated[
+    float,
+    quantity_option("Time in s in which the machine is taken for healthy.", "learning", "s"),
+]
+Ring = Annotated[float, quantity_option("Time in s that is kept for --log.", "ring", "s")]
+Duration = Annotated[
     float | None,
-    option("End after so many seconds of the machine.", "--for", metavar="SECONDS"),
+    quantity_option(
+        "Time of the machine in s after which the shadow ends; default: never.", "duration", "s"
+    ),
 ]
 
-Viewed = Annotated[bool, option("Show machine and twin on a page in the browser.", "--view")]
+Page = Annotated[bool, option("Show machine and twin on a page in the browser.", "--page")]
 
 
 @app.command()
@@ -72,20 +80,20 @@ def shadow(
     *,
     source: FromSource,
     configuration: options.Configuration = "hardware",
-    rate: Annotated[float, option("Samples per second [Hz], at least 200.")] = 1000.0,
-    learning: Annotated[float, option("Seconds in which the machine is taken for healthy.")] = 20.0,
+    rate: Rate = 1000.0,
+    learning: Learning = 20.0,
     thresholds: Limits = None,
     telemetry: ToTelemetry = None,
     allow_remote: Remote = None,
     mapping: Mapped = None,
-    ring: Annotated[float, option("Seconds that are kept for --log.")] = 120.0,
+    ring: Ring = 120.0,
     log: Annotated[
-        Path | None, file_option("Write the last seconds as .mcap, .parquet or .csv.")
+        Path | None, file_option("Record the last measurements as a log: .mcap, .parquet or .csv.")
     ] = None,
     replace: options.ReplaceFile = False,
     alarms: Annotated[Path | None, file_option("Add the alarms to a CSV file.")] = None,
-    seconds: Ends = None,
-    view: Viewed = False,
+    duration: Duration = None,
+    page: Page = False,
     port: options.Port = None,
     no_browser: options.NoBrowser = False,
 ) -> None:
@@ -129,8 +137,8 @@ def shadow(
             learning=learning,
         )
         session = ShadowSession(shadow_model, samples, telemetry=estimate_sender, recorder=recorder)
-        window = _window(platform, port, not no_browser, resources) if view else None
-        _play(session, first_sample, alarm_table, seconds, window)
+        window = _window(platform, port, not no_browser, resources) if page else None
+        _play(session, first_sample, alarm_table, duration, window)
     _finish(session, alarm_table)
     raise typer.Exit(int(bool(session.alarms)))
 
@@ -152,13 +160,13 @@ def _play(
     session: ShadowSession,
     first: Sample,
     table: AlarmTable,
-    seconds: float | None,
+    duration: float | None,
     window: ShadowWindow | None,
 ) -> None:
     """Feed the shadow until the end, then write the log, whatever has ended it."""
     try:
         with interruption() as is_interrupted:
-            _run(session, first, table, seconds, window, is_interrupted)
+            _run(session, first, table, duration, window, is_interrupted)
     finally:  # before anything is printed: the terminal may be gone
         log_file = session.finish()
         with suppress(OSError):
@@ -256,7 +264,7 @@ def _run(
     session: ShadowSession,
     first: Sample,
     table: AlarmTable,
-    seconds: float | None,
+    duration: float | None,
     window: ShadowWindow | None,
     is_interrupted: Callable[[], bool],
 ) -> None:
@@ -284,5 +292,5 @@ def _run(
                 next_refresh = clock.monotonic() + REFRESH_INTERVAL
             elif not console.is_terminal:
                 notices.show_due(lambda: [*refusals(session), *faults(session, table)])
-            if seconds is not None and session.elapsed >= seconds:
+            if duration is not None and session.elapsed >= duration:
                 return

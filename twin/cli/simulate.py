@@ -65,14 +65,14 @@ def simulate(
     every: Annotated[int, option("Steps per instant that is kept.", min=1)] = 1,
     configuration: options.Configuration = None,
     out: options.SavedTrajectory = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
 ) -> None:
     """Simulate a machine from a pose under constant actuator forces; print the final state."""
     from twin.analysis.platform import load
     from twin.charts.panels import number
     from twin.engines.base import suitable_timestep
 
-    check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING))
+    check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), report=(report, PAGE_ENDING))
     platform = load(machine, configuration)
     initial_pose = pose_of(platform, pose)
     forces = constant_forces(platform, force, initial_pose)
@@ -104,7 +104,7 @@ def simulate(
     if not platform.within_limits(platform.constrain(motion.pose).pose).all():
         line("the actuators leave their limits on the way; the model has no end stops")
     save(motion, out)
-    write_plot(plot, motion.plot)
+    write_plot(report, motion.plot)
 
 
 Motion = Annotated[str, argument(f"{options.MOTION_HELP}.", metavar="MOTION")]

@@ -89,7 +89,6 @@ Fields = Annotated[
         metavar="FIELD=VALUE",
     ),
 ]
-Workers = Annotated[int | None, option("Runs at a time; default: one per core.", min=1)]
 Backend = Annotated[
     BackendName,
     option("Processes of this computer, a Ray cluster, or this process."),
@@ -118,7 +117,7 @@ def sweep(
     engine: Engine = None,
     configuration: Configuration = None,
     field: Fields = None,
-    workers: Workers = None,
+    jobs: options.Jobs = None,
     backend: Backend = "loky",
     address: Address = None,
     retries: Retries = 2,
@@ -141,7 +140,7 @@ def sweep(
     start_time = clock.perf_counter()
     try:
         results = run_sweep(
-            plan, folder, workers, backend, not new, address=address, retries=retries
+            plan, folder, jobs, backend, not new, address=address, retries=retries
         ).to_pylist()
     except KeyboardInterrupt:
         line(f"interrupted; {folder} keeps what is finished, the same command computes the rest")

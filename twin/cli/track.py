@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from twin.simulation.simulate import Trajectory
 
 
-Log = Annotated[
+Readings = Annotated[
     Path | None, file_option("Save the readings of the inertial sensor as CSV, for imu.")
 ]
 
@@ -46,8 +46,8 @@ def track(
     no_limits: options.NoLimits = False,
     seed: options.Seed = 0,
     out: options.SavedTrajectory = None,
-    plot: options.Plot = None,
-    log: Log = None,
+    report: options.Report = None,
+    readings: Readings = None,
 ) -> None:
     """Drive a machine along a motion in closed loop; exit code 1 after a safe stop.
 
@@ -63,11 +63,10 @@ def track(
     from twin.cli.tables.analysis import print_banner
     from twin.control import make_controller
 
-    check_files(
-        reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING), log=(log, ".csv")
-    )
+    check_files(reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), report=(report, PAGE_ENDING))
+    check_files(reads=(motion,), readings=(readings, ".csv"))
     platform = load(machine, configuration, limits=not no_limits)
-    if log is not None:
+    if readings is not None:
         _check_sensor(platform)
     engine_step = None if timestep is None else positive(timestep, "timestep")
     spec = motion_specification(motion, axis, amplitude, frequency, duration, fade)
@@ -88,19 +87,19 @@ def track(
     )
     _print_end(run, platform)
     save(run, out)
-    write_plot(plot, lambda: tracking_figure(run))
-    if log is not None:
-        line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
+    write_plot(report, lambda: tracking_figure(run))
+    if readings is not None:
+        line(f"wrote {write_inertial_log(_inertial_log(run, platform), readings)}")
     raise typer.Exit(int(bool(run.stopped)))
 
 
 def _check_sensor(platform: Platform) -> None:
-    """Refuse a log of a machine without an inertial sensor."""
+    """Refuse readings of a machine without an inertial sensor."""
     from twin.errors import InputError
 
     if platform.parameters.imu is None:
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
-        raise InputError("log", message)
+        raise InputError("readings", message)
 
 
 def _print_end(run: Trajectory, platform: Platform) -> None:

@@ -28,11 +28,11 @@ Envs = Annotated[
     int | None,
     option("Environments side by side; default: 384 for ars, 64 for others.", min=1),
 ]
-Settings = Annotated[
+Hyperparameters = Annotated[
     list[str] | None,
     option(
         "Hyperparameter of the algorithm, its value as JSON; may be repeated.",
-        "--set",
+        "--hyperparameter",
         metavar="KEY=VALUE",
     ),
 ]
@@ -46,7 +46,7 @@ def train(
     *,
     out: Annotated[Path, file_option("Checkpoints, logs and policy.", metavar="FOLDER")],
     steps: Steps = 1e6,
-    algo: Algorithm = None,
+    algorithm: Algorithm = None,
     machine: options.EnvironmentMachine = None,
     configuration: options.Configuration = None,
     engine: options.Engine = "analytic",
@@ -54,7 +54,7 @@ def train(
     envs: Envs = None,
     seed: options.Seed = 0,
     option: options.EnvironmentOptions = None,
-    set_: Settings = None,
+    hyperparameter: Hyperparameters = None,
     checkpoint_every: CheckpointEvery = 250_000,
     threads: Annotated[int, option("Threads of PyTorch.", min=1)] = 1,
     resume: Resume = False,
@@ -69,7 +69,7 @@ def train(
         environment,
         out,
         steps=round(bounded(steps, "steps", 1.0, MAX_STEPS)),
-        algorithm=algo,
+        algorithm=algorithm,
         envs=envs,
         seed=seed,
         options=environment_options(
@@ -79,7 +79,7 @@ def train(
             engine=engine,
             randomisation=randomisation,
         ),
-        hyperparameters=settings_from(set_ or (), "set"),
+        hyperparameters=settings_from(hyperparameter or (), "hyperparameter"),
         resume=resume,
         checkpoint_every=checkpoint_every,
         threads=threads,

@@ -20,6 +20,7 @@ from twin.cli.values import (
     in_unit,
     quantities,
     quantity_option,
+    renamed_fields,
     write,
     write_plot,
 )
@@ -58,7 +59,9 @@ Carried = Annotated[
     bool,
     option("The velocity loop's integral carries the weight from the start.", "--carried"),
 ]
-Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI, {GAIN_UNITS}.")]
+FirstGains = Annotated[
+    str | None, _gains(f"Gains from which the search starts, in SI, {GAIN_UNITS}.")
+]
 
 
 @app.command()
@@ -76,11 +79,11 @@ def tune(
     overshoot: Annotated[
         float | None, option("Largest overshoot as a share of the step; default: the loop's.")
     ] = None,
-    start: Start = None,
-    low: Annotated[str | None, _gains("Smallest gains allowed, units as --start.")] = None,
-    high: Annotated[str | None, _gains("Largest gains allowed, units as --start.")] = None,
+    first_gains: FirstGains = None,
+    low: Annotated[str | None, _gains("Smallest gains allowed, units as --first-gains.")] = None,
+    high: Annotated[str | None, _gains("Largest gains allowed, units as --first-gains.")] = None,
     out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
-    plot: options.Plot = None,
+    report: options.Report = None,
     replace: options.ReplaceFile = False,
 ) -> None:
     """Find gains whose step response meets a specification; exit code 1 when there are none.
@@ -96,13 +99,13 @@ def tune(
     from twin.analysis.tuning.tuning import control_snippet, tuning_figure
     from twin.errors import InputError
 
-    check_files(reads=(machine,), plot=(plot, PAGE_ENDING))
+    check_files(reads=(machine,), report=(report, PAGE_ENDING))
     check_files(reads=(machine,), replace=replace, out=(out, ".toml"))
     platform = load(machine, configuration)
     units = _units(platform, loop)
     search = {
         name: quantities(text, name, *units[1:])
-        for name, text in (("start", start), ("low", low), ("high", high))
+        for name, text in (("first_gains", first_gains), ("low", low), ("high", high))
     }
     in_unit(size, "size", units[0], f"the step of this loop of {platform.name}")
     bounds = {"rise_time": rise_time, "settling_time": settling_time, "overshoot": overshoot}
@@ -112,7 +115,9 @@ def tune(
     study_type: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
     study = study_type(engine=engine, fidelity=fidelity, **step)
     specification = changed(study.specification, **_given_options(bounds))
-    with _iterations(f"tuning the {loop} loop of {platform.name}") as watch:
+    search["start"] = search.pop("first_gains")
+    title = f"tuning the {loop} loop of {platform.name}"
+    with renamed_fields(start="first_gains"), _iterations(title) as watch:
         tuning = study.tune(
             platform, specification=specification, watch=watch, **_given_options(search)
         )
@@ -120,7 +125,7 @@ def tune(
     snippet = control_snippet(platform, tuning)
     line(snippet.rstrip())
     write(out, snippet)
-    write_plot(plot, lambda: tuning_figure(tuning))
+    write_plot(report, lambda: tuning_figure(tuning))
     raise typer.Exit(int(not tuning.search.met))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,15 +9,16 @@ import typer
 from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import line, table
-from twin.cli.options import file_option, option
+from twin.cli.options import option
+from twin.cli.values import ANY_ENDING, PAGE_ENDING, check_files
 
 
 @app.command()
 def validate(
     machines: options.Machines = None,
     *,
-    out: Annotated[Path | None, file_option("Write the report as one HTML page.")] = None,
-    json: Annotated[Path | None, file_option("Write the report's content as JSON.")] = None,
+    report: options.Report = None,
+    json: options.Json = None,
     case: Annotated[
         list[str] | None,
         option("Run only this case; may be repeated.", metavar="NAME"),
@@ -31,8 +31,9 @@ def validate(
     from twin.validation.report.page import make_report
     from twin.validation.runner import engine_notes
 
+    check_files(report=(report, PAGE_ENDING), json=(json, ANY_ENDING))
     names = machines or machine_names()
-    content = make_report(names, case, out, json, jobs, command_line())
+    content = make_report(names, case, report, json, jobs, command_line())
     for note in engine_notes(names):
         line(note)
     rows = []
@@ -68,7 +69,7 @@ def validate(
             f"published statements: {papers['reproduced']} reproduced, {papers['differs']} differ, "
             f"{papers['not_given']} not given; {papers['changed']} not as on record"
         )
-    for path in (out, json):
+    for path in (report, json):
         if path is not None:
             line(f"wrote {path}")
     raise typer.Exit(int(content["verdict"] == "fail"))

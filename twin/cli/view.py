@@ -34,7 +34,7 @@ Controller = Annotated[
     options.ControllerName | None, option("Controller of the machine; default: cascade.")
 ]
 Compare = Annotated[options.EngineName | None, option("Second engine beside the first.")]
-Env = Annotated[
+Environment = Annotated[
     str | None,
     option("Watch an environment, such as twin/PoseTracking-v0.", metavar="ID"),
 ]
@@ -75,7 +75,7 @@ def view(
     duration: options.Duration = None,
     fade: options.Fade = None,
     replay: Annotated[Path | None, file_option("Play a saved trajectory.")] = None,
-    env: Env = None,
+    environment: Environment = None,
     policy: Policy = None,
     host: Host = "127.0.0.1",
     port: options.Port = None,
@@ -98,8 +98,10 @@ def view(
         optional("viser")
     if replay is not None:
         source, make_page = _replay(machine, configuration, replay)
-    elif env is not None:
-        source, make_page = _environment(env, policy, machine, configuration, given_settings)
+    elif environment is not None:
+        source, make_page = _environment(
+            environment, policy, machine, configuration, given_settings
+        )
     else:
         from twin.page.machine_page import machine_page
         from twin.simulation.live.machine_session import MachineSession
@@ -126,24 +128,28 @@ def view(
 
 def _check(context: typer.Context, options: dict[str, Any]) -> None:
     """Refuse options that cannot be used together; `options` are those of a live machine."""
-    exclusive_options = ("machine", "replay", "env", "policy", "motion")
+    exclusive_options = ("machine", "replay", "environment", "policy", "motion")
     machine, replay, environment, policy, motion = (
         context.params[name] for name in exclusive_options
     )
     if replay is not None and environment is not None:
-        raise InputError("replay", "cannot be shown together with --env; give one of them")
+        raise InputError("replay", "cannot be shown together with --environment; give one of them")
     if replay is not None and options:
         raise InputError("replay", "has its engine and controller; leave these options out")
     if environment is not None and not options.keys() <= {"engine", "limits"}:
-        raise InputError("env", "has no controller and no second engine to choose; leave them out")
+        raise InputError(
+            "environment", "has no controller and no second engine to choose; leave them out"
+        )
     if environment is None and policy is not None:
-        raise InputError("policy", "is of an environment; give --env ID, too")
+        raise InputError("policy", "is of an environment; give --environment ID, too")
     if machine is None and replay is None and environment is None:
-        raise InputError("machine", "give a machine, --replay FILE or --env ID")
+        raise InputError("machine", "give a machine, --replay FILE or --environment ID")
     if motion is None:
         refuse_motion_options(context)
     elif replay is not None or environment is not None:
-        raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
+        raise InputError(
+            "motion", "is for a live machine; leave out --motion, or --replay and --environment"
+        )
     if context.params["dark"] and not context.params["desktop"]:
         raise InputError("dark", "is for --desktop; the page has a choice of its own")
 

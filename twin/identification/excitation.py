@@ -414,7 +414,7 @@ def excite(
     duration: Any = 20.0,
     *,
     noise: Any = None,
-    highest: Any = 3.0,
+    high: Any = 3.0,
     seed: int = 0,
     rounds: int = 200,
     progress: bool | None = None,
@@ -430,7 +430,7 @@ def excite(
         duration: [s], from 2 to 600.
         noise: standard deviation of forces that is left below 10 Hz [N] or [N m], one or `(n,)`,
             from a millionth of the default on; default 0.5 % of the largest force of an actuator.
-        highest: highest frequency [Hz].
+        high: highest frequency [Hz].
         seed: of everything random; the same motion for the same seed.
         rounds: of the search; each takes some 16 motions.
         progress: of a bar; True, False, or None where it takes a while.
@@ -445,7 +445,7 @@ def excite(
     """
     machine = as_model(platform)
     seconds = bounded(duration, "duration", MIN_DURATION, MAX_DURATION)
-    max_frequency = bounded(highest, "highest", 2.0 * MIN_PERIODS / seconds, 0.5 * SAMPLE_RATE)
+    max_frequency = bounded(high, "high", 2.0 * MIN_PERIODS / seconds, 0.5 * SAMPLE_RATE)
     whole_number(rounds, "rounds", 0)
     estimable, others = predictable(machine, parameters)
     if not estimable:

@@ -38,7 +38,7 @@ def test_verdict_of_a_weak_machine(tmp_path):
 @pytest.mark.slow
 def test_verdict_of_a_motion_with_a_plot(tmp_path):
     page = tmp_path / "margins.html"
-    result = run("stewart", "--motion", "sine", "--payload", "50,0,0,0.2", "--plot", page)
+    result = run("stewart", "--motion", "sine", "--payload", "50,0,0,0.2", "--report", page)
     assert result.exit_code == 0
     assert "sine motion of 4 s with 50 kg: feasible" in result.output
     assert "Not given, so not judged: " in result.output
@@ -68,7 +68,7 @@ def test_verdict_over_the_ranges():
 def test_refused_options(subtests):
     for arguments, words in [
         (("--range", "--motion", "sine"), "range"),
-        (("--plot", "margins.html"), "plot"),
+        (("--report", "margins.html"), "report"),
         (("--payload", "1,2"), "payload"),
         (("--payload", "-3"), "payload"),
         (("--payload", "heavy"), "payload"),

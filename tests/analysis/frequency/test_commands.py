@@ -23,7 +23,7 @@ def run(*arguments):
 
 def test_tune_writes_gains_and_figure(tmp_path):
     out, plot = tmp_path / "gains.toml", tmp_path / "tuning.html"
-    code, text = run("tune", "stewart", "--out", str(out), "--plot", str(plot))
+    code, text = run("tune", "stewart", "--out", str(out), "--report", str(plot))
     assert code == 0, text
     assert "specification met" in text
     assert tomllib.loads(out.read_text())["control"]["position_gain"] == "5 1/s"
@@ -39,7 +39,7 @@ def test_tune_ends_with_an_exit_code_where_nothing_is_found():
 def test_frequency_writes_its_schema(tmp_path):
     file = tmp_path / "response.json"
     code, text = run(
-        "frequency", "stewart", "--axis", "pitch", "--low", "20", "--length", "2",
+        "frequency", "stewart", "--axis", "pitch", "--low", "20", "--duration", "2",
         "--timestep", "5e-4", "--json", str(file),
     )  # fmt: skip
     assert code == 0, text
@@ -55,11 +55,11 @@ def test_frequency_writes_its_schema(tmp_path):
 
 
 def test_frequency_says_why_there_is_no_bandwidth():
-    quick = ("--low", "20", "--high", "60", "--length", "2", "--timestep", "5e-4")
+    quick = ("--low", "20", "--high", "60", "--duration", "2", "--timestep", "5e-4")
     code, text = run("frequency", "stewart", "--axis", "pitch", *quick)
     assert code == 0, text
     assert "beyond 60 Hz" in text
-    weak = (*quick, "--speed", "0.3 mm/s")
+    weak = (*quick, "--peak-speed", "0.3 mm/s")
     code, text = run("frequency", "stewart", "--configuration", "hardware", *weak)
     assert code == 0, text
     assert "left out" in text
@@ -69,7 +69,7 @@ def test_frequency_says_why_there_is_no_bandwidth():
 @pytest.mark.quick
 def test_frequency_names_the_limit_that_lost_frequencies(subtests):
     for limit, text in [
-        ("", "a higher --speed may raise it"),
+        ("", "a higher --peak-speed may raise it"),
         ("acceleration", "limit of acceleration allows; --high below 20 Hz allows more"),
         ("force", "limit of force allows; sines one by one (--method stepped)"),
     ]:

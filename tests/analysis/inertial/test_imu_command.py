@@ -44,7 +44,7 @@ def test_everything_it_writes(files):
     assert command.imu
     names = ("log.csv", "motion.csv", "out.html", "out.csv", "out.json")
     log, motion, page, changed, numbers = (str(files / name) for name in names)
-    options = ("--plot", page, "--compensated", changed, "--json", numbers)
+    options = ("--report", page, "--compensated", changed, "--json", numbers)
     result = console(
         *("imu", "stewart", log, "--motion", motion, "--configuration", "hardware"), *options
     )
@@ -69,7 +69,7 @@ def test_layout_of_the_thesis(files):
 def test_wrong_options_are_named(subtests, files):
     for option, value, field in [
         ("--resolution", "nan", "resolution"),
-        ("--plot", "page.png", "plot: must end in .html"),
+        ("--report", "page.png", "report: must end in .html"),
         ("--json", "no/such/folder/a.json", "json"),
         ("--compensated", "no/such/folder/a.csv", "compensated"),
     ]:

@@ -192,7 +192,7 @@ def test_criteria_are_checked():
 @pytest.mark.slow
 def test_command_shakes_too(tmp_path):
     file, page = tmp_path / "payload.json", tmp_path / "payload.html"
-    arguments = ["payload", "stewart", "--dynamic", "--json", str(file), "--plot", str(page)]
+    arguments = ["payload", "stewart", "--dynamic", "--json", str(file), "--report", str(page)]
     console(*arguments)
     content = json.loads(file.read_text())["dynamic"]
     assert content["in_phase"]["passes_kg"] == 450

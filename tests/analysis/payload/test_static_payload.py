@@ -216,7 +216,7 @@ def test_no_position_at_all_is_told(driving):
 
 def test_command_writes_what_it_prints(tmp_path):
     file, page = tmp_path / "payload.json", tmp_path / "payload.html"
-    arguments = ["payload", "stewart", "--json", str(file), "--plot", str(page)]
+    arguments = ["payload", "stewart", "--json", str(file), "--report", str(page)]
     result = console(*arguments)
     assert re.search("704.581 +607.581", result.output)
     assert "with the platform's own 97 kg" in result.output

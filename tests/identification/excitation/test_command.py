@@ -21,7 +21,14 @@ def test_it_prints_errors_and_writes_a_motion(
 ) -> None:
     monkeypatch.setattr(excitation, "excite", partial(excitation.excite, rounds=1))
     file = tmp_path / "motion.csv"
-    options = ("--for", "platform.body.mass,friction", "--duration", "3 s", "--noise", "20 N")
+    options = (
+        "--parameters",
+        "platform.body.mass,friction",
+        "--duration",
+        "3 s",
+        "--noise",
+        "20 N",
+    )
     options += ("--spread", "platform.body.mass=3 kg")
     words = ("excite", "stewart", "--configuration", "hardware", *options, "--out", str(file))
     result = CliRunner().invoke(cli.app, words)
@@ -40,8 +47,8 @@ def test_it_prints_errors_and_writes_a_motion(
 
 def test_options_that_cannot_be_used_are_refused(subtests: pytest.Subtests) -> None:
     for options, message in [
-        (("--for", "friction"), "none of the group 'friction'"),
-        (("--for", "nothing"), "has no group"),
+        (("--parameters", "friction"), "none of the group 'friction'"),
+        (("--parameters", "nothing"), "has no group"),
         (("--noise", "2 N m"), "has a unit of N m, but a force of this machine is in N"),
         (("--out", "motion.npz"), "must end in .csv"),
     ]:

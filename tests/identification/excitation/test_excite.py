@@ -137,7 +137,7 @@ def test_parameters_that_forces_do_not_show_are_refused_or_listed() -> None:
         excite(machine, select(machine, "leg.drive.backlash"), 5.0)
     for wrong in (
         {"duration": 1.0},
-        {"highest": 50.0},
+        {"high": 50.0},
         {"noise": -1.0},
         {"noise": 1e-300},
         {"seed": -1},

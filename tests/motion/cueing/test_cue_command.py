@@ -27,11 +27,11 @@ def test_a_recorded_manoeuvre_becomes_a_motion_and_a_figure(tmp_path):
         "stewart",
         "--algorithm",
         "classical",
-        "--compare",
+        "--compare-all",
         "--input",
         str(manoeuvre),
     ]
-    result = RUN.invoke(app, [*arguments, "--out", str(out), "--plot", str(plot)])
+    result = RUN.invoke(app, [*arguments, "--out", str(out), "--report", str(plot)])
     assert result.exit_code == 0, result.output
     for word in ("classical", "adaptive", "predictive", "at rest", "surge", "ms a step"):
         assert word in result.output
@@ -54,7 +54,7 @@ def test_wrong_use_ends_in_one_line(subtests):
         (["stewart", "--manoeuvre", "slalom", "--scale", "-1"], "scale"),
         (["stewart", "--input", "no_such_file.csv"], "is no file"),
         (["stewart", "--manoeuvre", "slalom", "--out", "motion.txt"], "out: must end in .csv"),
-        (["stewart", "--manoeuvre", "slalom", "--plot", "a.png"], "plot: must end in .html"),
+        (["stewart", "--manoeuvre", "slalom", "--report", "a.png"], "report: must end in .html"),
         (["no_machine", "--manoeuvre", "slalom"], "no machine called"),
     ]:
         with subtests.test(f"{arguments}"):

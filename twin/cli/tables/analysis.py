@@ -242,7 +242,7 @@ def _advice(measured: MeasuredResponse) -> str:
         "stroke": "a higher --low allows more",
     }
     if not measured.limit:
-        return "a higher --speed may raise it"
+        return "a higher --peak-speed may raise it"
     advice = advice_by_limit.get(measured.limit, "sines one by one (--method stepped) may raise it")
     return (
         "beside friction and the steps of the encoders the motion is small, as large as the "
