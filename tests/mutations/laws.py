@@ -54,7 +54,11 @@ LAWS = (
         "stewart",
         "reference",
         "arms of the Jacobian with the other sign",
-        Formula("twin.kernels.kinematics.jacobian", "cross(arm, w)", "cross(w, arm)"),
+        Formula(
+            "twin.kernels.kinematics.jacobian",
+            "(out, i, w, moment)",
+            "(out, i, w, (-moment[0], -moment[1], -moment[2]))",
+        ),
         "reference",
         "actuator rates: Jacobian",
     ),
