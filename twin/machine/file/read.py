@@ -172,7 +172,10 @@ def _size(machine: MachineParameters) -> Size:
         f"; not in the file, adopted: {', '.join(adopted_values)}" if adopted_values else ""
     )
     inverse = np.zeros((6, 6))
-    inverse[:3, :3], inverse[3:, 3:] = np.eye(3) / body.mass, np.linalg.inv(body.inertia)
+    with np.errstate(over="ignore"):
+        inverse[:3, :3], inverse[3:, 3:] = np.eye(3) / body.mass, np.linalg.inv(body.inertia)
+    if not np.isfinite(inverse).all():
+        raise InputError("platform.body", "its mass or inertia is too small for drives of its size")
     mobility = float(np.linalg.eigvalsh(rows @ inverse @ rows.T)[-1])
     return Size(
         force, speed, stroke, mobility, f"{GENERIC_SOURCE}, sized from {ratings}{adopted_note}"
