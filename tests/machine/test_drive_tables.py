@@ -5,9 +5,9 @@ import math
 import pytest
 from shipped import OF_KIND, SHIPPED, shipped_content
 
-from twin.errors import ParameterError
+from twin.errors import InputError, ParameterError
 from twin.machine import MachineParameters, read_parameters
-from twin.machine.file.read import parameters_from
+from twin.machine.file.read import generic_hardware, parameters_from
 from twin.machine.hardware.drive import DirectDrive, GearDrive, ScrewDrive
 
 KINDS = {
@@ -224,3 +224,11 @@ def test_a_table_without_source_is_refused(subtests):
             place, message = refusal(file)
             assert place.endswith("source")
             assert message
+
+
+def test_generic_drives_of_a_machine_of_no_mass_are_refused():
+    file = shipped_content("compliant_stewart")
+    file["platform"]["body"]["mass"] = 1e-310
+    machine = parameters_from(file, "platform.toml")
+    with pytest.raises(InputError, match="too small for drives of its size"):
+        generic_hardware(machine)

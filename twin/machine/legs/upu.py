@@ -44,7 +44,6 @@ AXIS_ARM = 0.1
 """Distance along the platform's axis of the second point that an engine's loop holds, per length
 of the leg at home."""
 
-
 PIN_MASS_FRACTION = 1e-9
 """Mass of the pin that an engine's model needs, per mass of the rod."""
 
@@ -173,18 +172,18 @@ def make_leg(leg: UpuLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     twist = Joint(f"{name}_twist", "hinge", Z_AXIS)
     slide = rod.joints[0]._replace(link=f"{name}_nut")
     upper = Joint(f"{name}_upper", "hinge", second_axis, f"{name}_upper_cross")
-    free = Joint(f"{name}_pin", "slide", in_rod)
+    pin_slide = Joint(f"{name}_pin", "slide", in_rod)
     arm = AXIS_ARM * leg.home_coordinate(place)
     pin_mass = PIN_MASS_FRACTION * rod.mass.mass
     pin = Body(
         f"{name}_upper_pin",
         rod.name,
         ORIGIN,
-        joints=(upper, free),
+        joints=(upper, pin_slide),
         mass=Mass(pin_mass, ORIGIN, pin_mass * arm**2 * np.eye(3)),
     )
     return made._replace(
-        joints=(*made.joints, twist.name, upper.name, free.name),
+        joints=(*made.joints, twist.name, upper.name, pin_slide.name),
         bodies=(housing, rod._replace(joints=(slide, twist)), pin),
         actuator=made.actuator._replace(twist=Twist(twist.name, leg.twist_gain)),
         points=(
