@@ -46,7 +46,7 @@ LAWS = (
         "rss",
         "reference",
         "kinetic energy of the rod as that of two masses at its ends",
-        Formula(f"{RSS}.leg_energy", "+ dot(elbow, tip)", ""),
+        Formula(f"{RSS}.leg_energy", "+ dot(elbow_velocity, tip_velocity)", ""),
         "reference",
         "kinetic energy against",
     ),

@@ -82,7 +82,11 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "car: roll of the sensors' axes with the other sign",
-        Formula(f"{CAR}.to_body", "cr * vector[1] + sr * z", "cr * vector[1] - sr * z"),
+        Formula(
+            f"{CAR}.to_body",
+            "cos_roll * vector[1] + sin_roll * z",
+            "cos_roll * vector[1] - sin_roll * z",
+        ),
         TURN_RATE,
     ),
     (
@@ -143,8 +147,8 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
         "ball seen in base axes",
         Formula(
             f"{PLACE}.state_on_plate",
-            "at = rotate_back(platform.matrix, ball_arm)",
-            "at = ball_arm",
+            "position = rotate_back(platform.matrix, ball_arm)",
+            "position = ball_arm",
         ),
         BALL_SEEN,
     ),

@@ -105,7 +105,7 @@ def fill_in_lanes(
     states: Sequence[FloatArray],
     out: FloatArray,
     *,
-    given: bool,
+    from_user: bool,
 ) -> BoolArray:
     """Fill `out` `(batch, ...)` in lanes; return which groups of states have no result.
 
@@ -114,17 +114,15 @@ def fill_in_lanes(
         constants: of the machine.
         states: `(batch, .)` each, or `(1, .)` for all.
         out: the results.
-        given: whether the states are to be checked.
+        from_user: whether the states are to be checked.
     """
-    from twin.kernels.lanes import STATE_FIELDS, TAKEN_FIELDS, Batch
+    from twin.kernels.lanes import FIELDS_READ, STATE_FIELDS, Batch
 
     width, size = (0,) * lane_count(), len(out)
     failed_groups = np.empty(-(-size // len(width)), dtype=bool)
-    batch_fields = dict(
-        zip(TAKEN_FIELDS.get(in_lanes.__name__, STATE_FIELDS), states, strict=False)
-    )
+    batch_fields = dict(zip(FIELDS_READ.get(in_lanes.__name__, STATE_FIELDS), states, strict=False))
     arrays = dict.fromkeys(STATE_FIELDS, np.empty((1, 0))) | batch_fields
-    batch = Batch(**arrays, out=out.reshape(size, -1), failed=failed_groups, given=given)
+    batch = Batch(**arrays, out=out.reshape(size, -1), failed=failed_groups, from_user=from_user)
     edges = chunk_bounds(len(failed_groups), thread_count(size), HEAD_START_STATES // len(width))
     on_threads(in_lanes, [(*constants, width, batch, *edge) for edge in edges])
     return failed_groups
@@ -149,7 +147,7 @@ def run_in_lanes(
     """
     size = len(arrays[0])
     flat_arrays = [np.ascontiguousarray(array).reshape(size, -1) for array in arrays[:-1]]
-    failed_groups = fill_in_lanes(in_lanes, constants, flat_arrays, arrays[-1], given=False)
+    failed_groups = fill_in_lanes(in_lanes, constants, flat_arrays, arrays[-1], from_user=False)
     if not failed_groups.any():
         return -1
     states = np.flatnonzero(np.repeat(failed_groups, lane_count())[:size])
@@ -189,7 +187,7 @@ def run_large_batch(
     if in_lanes is None or len(arrays) < len(states) or len(arrays[0]) < MIN_STATES_FOR_LANES:
         return None
     results = np.empty((len(arrays[0]), *row))
-    failed_groups = fill_in_lanes(in_lanes, constants, arrays, results, given=True)
+    failed_groups = fill_in_lanes(in_lanes, constants, arrays, results, from_user=True)
     return None if failed_groups.any() else results.reshape((*shape, *row))
 
 

@@ -57,13 +57,15 @@ def sense(
 def apply_friction(cycle: Any, i: int) -> None:
     """Apply the dry friction of row i's sliding feet, held constant over the next step."""
     for k in range(cycle.sliding_joints.shape[0]):
-        x, y = cycle.sliding_joints[k, 0], cycle.sliding_joints[k, 1]
-        u, v = cycle.qvel[i, x], cycle.qvel[i, y]
-        slow = cycle.dry[i, k, 1]
-        resistance = cycle.dry[i, k, 0] / sqrt(u * u + v * v + slow * slow)
-        cycle.generalised_forces[i, x], cycle.generalised_forces[i, y] = (
-            -resistance * u,
-            -resistance * v,
+        x_joint, y_joint = cycle.sliding_joints[k, 0], cycle.sliding_joints[k, 1]
+        speed_x, speed_y = cycle.qvel[i, x_joint], cycle.qvel[i, y_joint]
+        transition_speed = cycle.dry[i, k, 1]
+        resistance = cycle.dry[i, k, 0] / sqrt(
+            speed_x * speed_x + speed_y * speed_y + transition_speed * transition_speed
+        )
+        cycle.generalised_forces[i, x_joint], cycle.generalised_forces[i, y_joint] = (
+            -resistance * speed_x,
+            -resistance * speed_y,
         )
 
 
@@ -136,13 +138,13 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped_steps: i
     Returns:
         Number of rows that failed in this call.
     """
-    fallen = 0
+    failed_count = 0
     for i in range(cycle.failed.shape[0]):
         if cycle.failed[i]:
             continue
         if not is_usable(cycle.qpos, cycle.qvel, cycle.warning, i):
             cycle.failed[i] = True
-            fallen += 1
+            failed_count += 1
             continue
         coordinates, rates, forces = cycle.coordinates[i], cycle.rates[i], cycle.forces[i]
         sense(
@@ -154,7 +156,7 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped_steps: i
         for j in range(forces.shape[0]):
             cycle.ctrl[i, j] = forces[j]
         apply_friction(cycle, i)
-    return fallen
+    return failed_count
 
 
 @compiled
