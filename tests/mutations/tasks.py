@@ -199,7 +199,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "base shaking half as large in MuJoCo",
         Formula(
-            "twin.simulation.batched.mujoco.MujocoBatchedPlant._tilt",
+            "twin.simulation.batched.mujoco.MujocoBatchedPlant._set_base_accelerations",
             "fields -= ",
             "fields -= 0.5 * ",
         ),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import MOST_AXES, BoolArray, FloatArray, one_of
+from twin.basics.arrays import MAX_AXES, BoolArray, FloatArray, one_of
 
 MIN_STATES_PER_THREAD = 1024
 """States below which a thread costs more (some 100 us) than it saves."""
@@ -181,7 +181,7 @@ def run_large_batch(
     if type(poses) is not np.ndarray or poses.size < 7 * MIN_STATES_FOR_LANES or lane_count() == 1:
         return None
     shape = poses.shape[:-1]
-    in_lanes = lanes_kernel(kernel) if 0 < len(shape) < MOST_AXES else None
+    in_lanes = lanes_kernel(kernel) if 0 < len(shape) < MAX_AXES else None
     state_rows = (_rows(value, shape, size) for value, size in zip(states, sizes, strict=True))
     arrays = [array for array in state_rows if array is not None]
     if in_lanes is None or len(arrays) < len(states) or len(arrays[0]) < MIN_STATES_FOR_LANES:
