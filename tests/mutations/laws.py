@@ -384,7 +384,7 @@ LAWS = (
         "a safe stop goes on at the speed at which it began",
         Formula(
             "twin.control.loop.SafeStop.command",
-            "fraction * self._start_rates, brakes=self._brakes if braking else None",
+            "fraction * self._start_rates, brakes=self._brakes if is_braking else None",
             "self._start_rates",
         ),
         "closed_loop",

@@ -378,7 +378,7 @@ CUED: tuple[tuple[str, Change, str], ...] = (
     (
         "washout's break frequency a tenth higher",
         Formula(
-            "twin.motion.cueing.classical._laid_out",
+            "twin.motion.cueing.classical._default_settings",
             "np.sqrt(EXPECTED_FORCE / travel[:3])",
             "1.1 * np.sqrt(EXPECTED_FORCE / travel[:3])",
         ),
