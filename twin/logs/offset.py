@@ -48,16 +48,13 @@ def time_offset(channel: Channel, reference: Channel, max_offset: float = 0.5) -
             an offset beyond `max_offset`.
     """
     limit = positive(max_offset, "max_offset")
-    for checked_channel in (channel, reference):
-        check_increasing(as_instance(checked_channel, "channel", Channel))
+    for signal in (channel, reference):
+        check_increasing(as_instance(signal, "channel", Channel))
     if channel.width != reference.width:
         raise InputError("channel", f"has {channel.width} columns, not {reference.width}")
     start = max(reference.time[0], channel.time[0] + limit)
     end = min(reference.time[-1], channel.time[-1] - limit)
-    step = min(
-        float(np.median(np.diff(channel_or_reference.time)))
-        for channel_or_reference in (channel, reference)
-    )
+    step = min(float(np.median(np.diff(signal.time))) for signal in (channel, reference))
     if not end - start >= MIN_SAMPLES * step:
         raise InputError(
             "max_offset", f"{limit:g} s is too much for the time that both channels have"
@@ -65,12 +62,8 @@ def time_offset(channel: Channel, reference: Channel, max_offset: float = 0.5) -
     if max(limit, end - start) / step > MAX_LAGS:
         raise InputError("channel", f"has more than {MAX_LAGS} samples; take a window of the log")
     splines = [
-        make_interp_spline(
-            channel_or_reference.time,
-            channel_or_reference.values,
-            k=min(3, len(channel_or_reference) - 1),
-        )
-        for channel_or_reference in (channel, reference)
+        make_interp_spline(signal.time, signal.values, k=min(3, len(signal) - 1))
+        for signal in (channel, reference)
     ]
     times = start + step * np.arange(int((end - start) / step) + 1)
     reference_deviations = _deviations(splines[1](times))

@@ -409,17 +409,10 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
     which becomes the least index of a state without a result.
     """
     kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
-    batch_function, n_constraints, columns = (
-        BATCH_FUNCTIONS[name],
-        sizes.constraints,
-        BATCH_FUNCTIONS[name].columns,
-    )
-    solve = translation(kind)(batch_function.function)
-    deflection_size, input_size, size = (
-        sizes.deflection,
-        batch_function.inputs(sizes),
-        6 + n_constraints,
-    )
+    batch_function, n_constraints = BATCH_FUNCTIONS[name], sizes.constraints
+    columns, solve = batch_function.columns, translation(kind)(batch_function.function)
+    deflection_size, input_size = sizes.deflection, batch_function.inputs(sizes)
+    size = 6 + n_constraints
     result_size = 1
     for length in batch_function.result(sizes):
         result_size *= length
@@ -430,9 +423,8 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
     )
 
     def kernel(
-        body: Any, rows: Any, poses: Any, twists: Any, deflection: Any, input_rows: Any, wrenches:
-        Any,
-        results: Any, first_failed: Any,
+        body: Any, rows: Any, poses: Any, twists: Any, deflection: Any, input_rows: Any,
+        wrenches: Any, results: Any, first_failed: Any,
     ) -> None:  # fmt: skip
         k = cuda.grid(1)
         if k < results.shape[0] // result_size:

@@ -210,21 +210,14 @@ def begin_function(layout: Layout) -> Function:
 
 def tracking_kernel(layout: Layout) -> Any:
     """Return the kernel of one period, of `Tables`, `States` and actions `(N n_actions,)`."""
-    sizes, views, n_actions, n_observations = (
-        layout.sizes,
-        layout.views,
-        layout.actions,
-        layout.observations,
-    )
-    kind, rows_shape, last_period, motions = (
-        sizes.kind, (sizes.legs, sizes.leg_size), layout.episode_periods, layout.motions
-    )  # fmt: skip
+    sizes, views = layout.sizes, layout.views
+    n_actions, n_observations = layout.actions, layout.observations
+    kind, rows_shape = sizes.kind, (sizes.legs, sizes.leg_size)
+    last_period, motions = layout.episode_periods, layout.motions
     n_legs, constraints, system = sizes.legs, max(sizes.constraints, 1), 6 + sizes.constraints
     entries = memory_size(sizes)
-    move_machine, apply_action = (
-        period_function(sizes, layout.period, views.machines, views.drives),
-        act_function(layout),
-    )
+    move_machine = period_function(sizes, layout.period, views.machines, views.drives)
+    apply_action = act_function(layout)
     judge_state, begin_episode = judge_function(layout), begin_function(layout)
     count_period = translation(kind)(count)
     machines_of, history_of = views.machines, views.history

@@ -154,10 +154,9 @@ def make_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) 
     """Return the leg: universal joint, spring, actuator, loop to the platform."""
     name = f"leg_{leg_geometry.number}"
     length = leg.home_coordinate(leg_geometry)
-    frame = crossed(leg.home_axis(leg_geometry), leg_geometry.vector)
-    first_hinge = Joint(
-        f"{name}_first", "hinge", frame.T @ leg.home_axis(leg_geometry), f"{name}_cross"
-    )
+    axis = leg.home_axis(leg_geometry)
+    frame = crossed(axis, leg_geometry.vector)
+    first_hinge = Joint(f"{name}_first", "hinge", frame.T @ axis, f"{name}_cross")
     second_hinge = Joint(f"{name}_second", "hinge", X_AXIS)
     spring = Joint(f"{name}_spring", "slide", Z_AXIS, spring=Spring(leg.stiffness, leg.damping))
     slide = Joint(f"{name}_actuator", "slide", Z_AXIS, limits=limits(leg.actuator, length))

@@ -222,25 +222,25 @@ def leg_state(
     )
 
 
-def checked_pose(pose: Any, **others: tuple[Any, int]) -> tuple[tuple[int, ...], list[FloatArray]]:
+def checked_pose(pose: Any, **quantities: tuple[Any, int]) -> tuple[tuple[int, ...], list[FloatArray]]:
     """Return the batch shape and flat arrays of a pose and of what belongs to it.
 
     Args:
         pose: `(..., 7)`.
-        others: name -> (value, size of its last axis); None is zero.
+        quantities: name -> (value, size of its last axis); None is zero.
 
     Raises:
         InputError: wrong shapes, not finite, no unit quaternion.
     """
     arrays = {
         name: as_floats(np.zeros(size) if value is None else value, name, size)
-        for name, (value, size) in others.items()
+        for name, (value, size) in quantities.items()
     }
     return flatten_batch(pose=as_pose(pose), **arrays)
 
 
 def checked_state(
-    machine: CompliantMachine, pose: Any, twist: Any, deflection: Any, **others: tuple[Any, int]
+    machine: CompliantMachine, pose: Any, twist: Any, deflection: Any, **quantities: tuple[Any, int]
 ) -> tuple[tuple[int, ...], list[FloatArray]]:
     """Return the batch shape and flat arrays of a state and of what belongs to it.
 
@@ -249,13 +249,13 @@ def checked_state(
         pose: `(..., 7)`.
         twist: `(..., 6)`; None is rest.
         deflection: `(..., 2n)` deflections and their rates; None is zero.
-        others: name -> (value, size of its last axis); None is zero.
+        quantities: name -> (value, size of its last axis); None is zero.
 
     Raises:
         InputError: wrong shapes, not finite, no unit quaternion.
     """
     state_fields = {"twist": (twist, 6), "deflection": (deflection, 2 * machine.n_legs)}
-    return checked_pose(pose, **state_fields, **others)
+    return checked_pose(pose, **state_fields, **quantities)
 
 
 def dot(first: FloatArray, second: FloatArray) -> FloatArray:
