@@ -617,7 +617,10 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
             f"pitch, current loop of {1e3 * drive.current_lag:g} ms",
             ideal.changed(current_lag=drive.current_lag),
         ),
-        "lag": (f"pitch, lag of {1e3 * lagged_loop.current_lag:.2f} ms in the velocity loop", lagged_loop),
+        "lag": (
+            f"pitch, lag of {1e3 * lagged_loop.current_lag:.2f} ms in the velocity loop",
+            lagged_loop,
+        ),
         "lag, difference": (
             f"pitch, feedforward by difference, lag of {1e3 * differing.current_lag:.2f} ms",
             differing,

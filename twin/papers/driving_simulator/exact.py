@@ -430,7 +430,9 @@ class ExactModel:
         motion = ExactKinematics(self.plate).inverse_motion(*state)
         levels = []
         for name, part in zip(("position", "velocity", "acceleration"), motion, strict=True):
-            points = np.stack([getattr(motion_of_point, name) for motion_of_point in motions], axis=-2)
+            points = np.stack(
+                [getattr(motion_of_point, name) for motion_of_point in motions], axis=-2
+            )
             feet = np.concatenate([part.feet, np.zeros((*part.feet.shape[:-1], 1))], axis=-1)
             levels.append(np.concatenate([points, feet], axis=-2))
         position, velocity, acceleration = levels

@@ -96,7 +96,7 @@ def _breakaway(drive: FloatArray, brake: float, limit: float) -> float:
     holding_effort, moving_effort = 0.0, limit
     for _ in range(BISECTION_STEPS):
         middle = 0.5 * (holding_effort + moving_effort)
-        bench = DriveBench(isolated_drive(drive, free=True), ENGINE_STEP)
+        bench = DriveBench(isolated_drive(drive, without_leg=True), ENGINE_STEP)
         bench.set_column(column.HOLDING, brake)
         bench.set_column(column.CLOSING, brake)
         bench.force(middle, 0.0, 0.0, brake=brake)
@@ -112,7 +112,7 @@ def brake_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
     engage_time, release_time = numbers.brake_times
     if not numbers.brake or not engage_time or not release_time:
         return
-    bench = DriveBench(isolated_drive(drive, free=True), ENGINE_STEP)
+    bench = DriveBench(isolated_drive(drive, without_leg=True), ENGINE_STEP)
     # The motor is slow enough to stop within a fifth of the time that the brake takes to engage.
     effort = numbers.breakaway + 0.05 * numbers.brake
     closing_record = bench.run(1.2 * engage_time, effort, brake=1.0)

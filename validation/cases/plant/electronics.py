@@ -172,7 +172,7 @@ def impulse_measure(drive: FloatArray, numbers: DriveNumbers, lag: float) -> Ite
     duration = ENGINE_STEP * round(max(10.0, 3.0 * lag / ENGINE_STEP))
     kept_columns = (column.LAG, column.LAG_MEAN)
     losses = (column.FRICTION, column.BREAKAWAY, column.VISCOUS)
-    constants = isolated_drive(drive, *losses, free=True, kept_columns=kept_columns)
+    constants = isolated_drive(drive, *losses, without_leg=True, kept_columns=kept_columns)
     record = DriveBench(constants, ENGINE_STEP).run(duration, 1.0)
     impulse = numbers.inertia * record.state(column.SPEED)[-1] or ENGINE_STEP * record.force.sum()
     expected = duration - lag * (1.0 - exp(-duration / lag))

@@ -188,10 +188,12 @@ def carried_position(
 ) -> tuple[Vector, Vector]:
     """Return the change of the position of attached tip m at small changes of the two sides."""
     by_first = add(
-        scale(coefficients[m, 0], first_change), scale(coefficients[m, 2], cross(first_change, second_side))
+        scale(coefficients[m, 0], first_change),
+        scale(coefficients[m, 2], cross(first_change, second_side)),
     )
     by_second = add(
-        scale(coefficients[m, 1], second_change), scale(coefficients[m, 2], cross(first_side, second_change))
+        scale(coefficients[m, 1], second_change),
+        scale(coefficients[m, 2], cross(first_side, second_change)),
     )
     return by_first, by_second
 
@@ -207,7 +209,12 @@ def attached_change(
     """Return the change of the vector constraint m at small changes of the tips a, b, c and m."""
     start = changes[0]
     by_first, by_second = carried_position(
-        coefficients, m, first_side, second_side, subtract(changes[1], start), subtract(changes[2], start)
+        coefficients,
+        m,
+        first_side,
+        second_side,
+        subtract(changes[1], start),
+        subtract(changes[2], start),
     )
     return subtract(subtract(subtract(changes[3], start), by_first), by_second)
 

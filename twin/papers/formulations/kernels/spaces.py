@@ -357,9 +357,9 @@ def fill_joint_space(model: Model, work: Work) -> None:
 def reduce_joint_space(
     work: Work, forces: FloatArray, mapping: FloatArray, right_side: FloatArray
 ) -> None:
-    """Fill the reduced mass matrix B^T M B and `right_side` = B^T (Q - h - M beta); forces of actuators.
+    """Fill the reduced mass matrix B^T M B and `right_side` = B^T (Q - h - M beta).
 
-    The columns of `mapping` (18, 7) are B and beta.
+    The columns of `mapping` (18, 7) are B and beta; `forces` (6,) are those of the actuators.
     """
     for j in range(6):
         right_side[j] = 0.0
