@@ -532,8 +532,10 @@ class ExactModel:
                 "the actuators that push do not hold heave, roll and pitch; let others push",
                 {"coordinates": np.asarray(coordinates)},
             )
-        # The pseudo-inverse of the transpose gives the smallest f with J^T f = needed.
-        shares = np.linalg.pinv(np.swapaxes(rows, -1, -2))
+        # The pseudo-inverse of the transpose gives the smallest f with J^T f = required_forces.
+        force_distribution = np.linalg.pinv(np.swapaxes(rows, -1, -2))
         forces = np.zeros((*required_forces.shape[:-1], len(CORNERS)))
-        forces[..., pushing_pillars] = np.einsum("...ij,...j->...i", shares, required_forces)
+        forces[..., pushing_pillars] = np.einsum(
+            "...ij,...j->...i", force_distribution, required_forces
+        )
         return forces
