@@ -272,7 +272,9 @@ class Plant:
         effort = holding
         if rates.any():
             # What moves has to overcome friction as well; at rest friction gives way to no side.
-            sliding_fraction = np.minimum(np.maximum(rates / drives[:, column.STRIBECK], -1.0), 1.0)
+            sliding_fraction = np.minimum(
+                np.maximum(rates / drives[:, column.STRIBECK_SPEED], -1.0), 1.0
+            )
             friction_force = (
                 drives[:, column.FRICTION] * sliding_fraction + drives[:, column.VISCOUS] * rates
             )
@@ -287,7 +289,7 @@ class Plant:
         states[:, column.LEG_RATE] = states[:, column.EARLIER_LEG_RATE] = rates
         if "position" in self.modes:
             position_lead = positioning_lead(drives, states[:, column.EFFORT])
-            states[:, column.TARGET] = states[:, column.FIELD] = (
+            states[:, column.COMMANDED_POSITION] = states[:, column.FIELD_POSITION] = (
                 states[:, column.POSITION] + position_lead
             )
         self._gains = np.ascontiguousarray(gains)

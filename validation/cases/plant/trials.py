@@ -292,10 +292,18 @@ def isolated_drive(
     """
     constants = drive[None].copy()
     constants[0, list(columns)] = 0.0
-    constants[0, [column.PEAK, column.CONTINUOUS, column.FASTEST]] = np.inf
-    constants[0, [column.LOWER, column.LOWER_STOP]] = -np.inf
-    constants[0, [column.UPPER, column.UPPER_STOP]] = np.inf
-    constants[0, [column.LAG, column.LAG_MEAN, column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
+    constants[0, [column.PEAK_EFFORT, column.CONTINUOUS_EFFORT, column.MAX_SPEED]] = np.inf
+    constants[0, [column.LOWER_SWITCH, column.LOWER_STOP]] = -np.inf
+    constants[0, [column.UPPER_SWITCH, column.UPPER_STOP]] = np.inf
+    constants[
+        0,
+        [
+            column.LAG_FACTOR,
+            column.MEAN_LAG_FACTOR,
+            column.SPEED_RESOLUTION,
+            column.EFFORT_RESOLUTION,
+        ],
+    ] = 0.0
     if without_leg:
         constants[0, column.HALF_BACKLASH] = UNLOADED_BACKLASH
     constants[0, list(kept_columns)] = drive[list(kept_columns)]
