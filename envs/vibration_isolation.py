@@ -289,10 +289,8 @@ class VibrationIsolation(Task):
         self._noise = np.repeat([acceleration_noise, rate_noise, acceleration_noise], 3)
         self.shaking = np.zeros((size, batch.ratio, 3))
         self._fill = SameTypes(fill_command)
-        shaking_tables, current_arrays = (
-            (self._shaking.mean, self._memory.start),
-            (batch.measured, self.shaking),
-        )
+        shaking_tables = (self._shaking.mean, self._memory.start)
+        current_arrays = (batch.measured, self.shaking)
         self._command_bundle = Bundle(
             self.steps, self._law, *shaking_tables, *current_arrays, self.drive_commands
         )
@@ -336,10 +334,8 @@ class VibrationIsolation(Task):
         generator.standard_normal(out=shaking.noise[index])
         shaking.noise[index] *= self._noise
         # Three equal axes: the norm of a vector is sqrt(3) times the level of one axis.
-        level, axis_factor = (
-            spectrum(acceleration, lowest_frequency, highest_frequency),
-            np.sqrt(3.0),
-        )
+        level = spectrum(acceleration, lowest_frequency, highest_frequency)
+        axis_factor = np.sqrt(3.0)
         radius = self._radius
         if platform.platform_joints is not self.platform.platform_joints:
             radius = characteristic_length(platform.platform_joints)

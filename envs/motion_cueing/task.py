@@ -133,10 +133,8 @@ def intensity_bounds(drives: bool, largest: Any, lowest: Any) -> tuple[float, fl
     Raises:
         InputError: no numbers, or out of range.
     """
-    high_intensity, low_intensity = (
-        positive(largest, "intensity"),
-        positive(lowest, "lowest_intensity"),
-    )
+    high_intensity = positive(largest, "intensity")
+    low_intensity = positive(lowest, "lowest_intensity")
     max_allowed = 1.0 if drives else MAX_INTENSITY
     if not MIN_INTENSITY <= high_intensity <= max_allowed:
         raise InputError("intensity", f"must lie from {MIN_INTENSITY:g} to {max_allowed:g}")

@@ -152,10 +152,8 @@ def advanced(rows: FloatArray, lead: float) -> FloatArray:
     previous, left_value, right_value, following = (
         rows[np.clip(row_below + k, 0, last_row)] for k in (-1, 0, 1, 2)
     )
-    slope, curvature = (
-        0.5 * (right_value - previous),
-        previous - 2.5 * left_value + 2.0 * right_value - 0.5 * following,
-    )
+    slope = 0.5 * (right_value - previous)
+    curvature = previous - 2.5 * left_value + 2.0 * right_value - 0.5 * following
     cubic = 1.5 * (left_value - right_value) + 0.5 * (following - previous)
     return np.asarray(left_value + u * (slope + u * (curvature + u * cubic)))
 

@@ -375,10 +375,8 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
     """
     lag, moved_masses = loop_lag(platform, period), burden(platform)
     gain = min(moved_masses.common / (2.0 * lag), limiting_mass(platform, lag) / lag)
-    time, required_stiffness = (
-        INTEGRAL_TIME_FACTOR * moved_masses.heaviest / gain,
-        STIFFNESS_MARGIN * falling_stiffness(platform),
-    )
+    time = INTEGRAL_TIME_FACTOR * moved_masses.heaviest / gain
+    required_stiffness = STIFFNESS_MARGIN * falling_stiffness(platform)
     # The symmetrical optimum has the integral time 4 T for the sum T of small lags.
     time = max(
         4.0 * lag, min(time, gain / required_stiffness) if required_stiffness > 0.0 else time

@@ -411,10 +411,8 @@ class JointForces:
         """Return the forces `(k,)` [N] or [N m] at `joints`, from their values and rates."""
         forces = self._stiffness * (self._zero - values) - self._damping * rates
         for (x, y), friction in self._frictions:
-            squared_speed, transition_speed = (
-                rates[x] ** 2 + rates[y] ** 2,
-                friction.transition_speed,
-            )
+            squared_speed = rates[x] ** 2 + rates[y] ** 2
+            transition_speed = friction.transition_speed
             resistance = friction.viscous + friction.coulomb / sqrt(
                 squared_speed + transition_speed**2
             )

@@ -339,10 +339,8 @@ def _stable_step(
     `largest_response` is the largest eigenvalue of `response`.
     """
     if (stiffness == stiffness[0]).all() and (damping == damping[0]).all():
-        stiffness_per_mass, damping_per_mass = (
-            float(stiffness[0]) * largest_response,
-            float(damping[0]) * largest_response,
-        )
+        stiffness_per_mass = float(stiffness[0]) * largest_response
+        damping_per_mass = float(damping[0]) * largest_response
     else:
         stiffness_per_mass = _largest(_weighted(response, stiffness))
         damping_per_mass = _largest(_weighted(response, damping))

@@ -119,10 +119,8 @@ class RandomSearch:
             group_size = 2 * settings.episodes
             raise InputError("envs", f"must be a multiple of {group_size}: two for each episode")
         self.directions = direction_count
-        observation_size, action_size = (
-            env.single_observation_space.shape[0],
-            env.single_action_space.shape[0],
-        )
+        observation_size = env.single_observation_space.shape[0]
+        action_size = env.single_action_space.shape[0]
         self.widths = tuple(pairwise((observation_size, *settings.layers, action_size)))
         self.mean, self.scale = np.zeros(observation_size), np.ones(observation_size)
         self.random = np.random.default_rng(seed)

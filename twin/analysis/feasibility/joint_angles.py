@@ -171,10 +171,8 @@ def _singular_values(platform: MachineModel, poses: FloatArray) -> tuple[FloatAr
     """
     length = characteristic_length(platform.platform_joints)
     moment_scale = np.array([1.0, 1.0, 1.0, length, length, length])
-    jacobian, constraints = (
-        platform.jacobian(poses) / moment_scale,
-        platform.constraints(poses) / moment_scale,
-    )
+    jacobian = platform.jacobian(poses) / moment_scale
+    constraints = platform.constraints(poses) / moment_scale
     rows = np.concatenate([jacobian, constraints], axis=1)
     square = rows.shape[1] == 6
     signs = np.linalg.slogdet(rows)[0] if square else np.zeros(len(poses))

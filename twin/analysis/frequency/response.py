@@ -516,11 +516,9 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     coordinates = as_model(platform).inverse_kinematics(platform.home)
     lowest, highest = platform.minimum_coordinates, platform.maximum_coordinates
     free_travel = np.minimum(coordinates - lowest, highest - coordinates)
-    speed_fraction, effort_fraction, travel_speed = (
-        SPEED_FRACTION,
-        EFFORT_FRACTION,
-        TASK_SPEED * (highest - lowest),
-    )
+    speed_fraction = SPEED_FRACTION
+    effort_fraction = EFFORT_FRACTION
+    travel_speed = TASK_SPEED * (highest - lowest)
     if takes_positions(platform):
         speed_fraction, effort_fraction = POSITION_SPEED_FRACTION, POSITION_EFFORT_FRACTION
         travel_speed = POSITION_TRAVEL_FRACTION * 2.0 * np.pi * positive(low, "low") * free_travel
@@ -532,10 +530,8 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
         / (omega * equivalent_inertia(platform)),
     ]
     actuator_speed = np.min(bounds, axis=0)
-    required_speed, speed_limits = (
-        np.zeros_like(actuator_speed),
-        {"speed": np.full_like(actuator_speed, np.inf)},
-    )
+    required_speed = np.zeros_like(actuator_speed)
+    speed_limits = {"speed": np.full_like(actuator_speed, np.inf)}
     if not (takes_positions(platform) or platform.n_deflections):
         drives, gain = drive_model(platform), suitable_velocity_loop(platform, DEFAULT_PERIOD)[0]
         # Describing function of dry friction F at peak speed v: gain 4 F / (pi v).
@@ -712,11 +708,9 @@ def record_response(
             without any.
     """
     x, y = _records(input_signal, output_signal)
-    step, low_frequency, high_frequency = (
-        positive(period, "period"),
-        positive(low, "low"),
-        positive(high, "high"),
-    )
+    step = positive(period, "period")
+    low_frequency = positive(low, "low")
+    high_frequency = positive(high, "high")
     frequency = np.fft.rfftfreq(len(x), step)
     is_in_band = (frequency >= low_frequency) & (frequency <= high_frequency)
     if not is_in_band.any() or high_frequency > 0.5 / step:
@@ -773,10 +767,8 @@ def sine_response(
     if not abs(input_amplitude) > 0.0:
         raise InputError("input_signal", f"has nothing at {hertz:g} Hz")
     residual = y - regressors @ coefficients[:, 1]
-    sine, noise = (
-        0.5 * abs(output_amplitude) ** 2,
-        float(residual @ residual) / max(1, len(x) - regressors.shape[1]),
-    )
+    sine = 0.5 * abs(output_amplitude) ** 2
+    noise = float(residual @ residual) / max(1, len(x) - regressors.shape[1])
     coherence = np.array([sine / (sine + noise) if sine + noise > 0.0 else 0.0])
     return FrequencyResponse(
         np.array([hertz]),

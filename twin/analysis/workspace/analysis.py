@@ -279,11 +279,9 @@ def _volume_rows(workspace: Workspace) -> Iterator[Row]:
 
 
 def _dexterity_rows(workspace: Workspace) -> Iterator[Row]:
-    at_center, over_workspace, singular = (
-        workspace.dexterity,
-        workspace.conditioning,
-        workspace.singular,
-    )
+    at_center = workspace.dexterity
+    over_workspace = workspace.conditioning
+    singular = workspace.singular
     unit = " rad/m" if workspace.platform.coordinate_unit == "rad" else ""
     yield "condition number at the centre", f"{1.0 / at_center.conditioning:.4g}", "1: best"
     ends = f"{1.0 / over_workspace.highest:.4g} to {1.0 / over_workspace.lowest:.4g}"

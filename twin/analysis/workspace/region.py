@@ -175,10 +175,8 @@ def _end(chart: Chart, admissible: Admissible, direction: float) -> tuple[float,
         is_inside = admissible.inside(chart.poses(values[:, None]))
         if not is_inside.all():
             first_outside = int(is_inside.argmin())
-            inner_value, outer_value = (
-                float(values[first_outside - 1]) if first_outside else inner_value,
-                float(values[first_outside]),
-            )
+            inner_value = float(values[first_outside - 1]) if first_outside else inner_value
+            outer_value = float(values[first_outside])
             break
         inner_value = float(values[-1])
     if outer_value is None:

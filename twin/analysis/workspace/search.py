@@ -571,10 +571,8 @@ def search(chart: Chart, directions: FloatArray, radius_limit: float | None = No
     for _ in range(BISECTION_STEPS):
         trial_radius = 0.5 * (lower_radius + upper_radius)
         is_same_side = admissible.inside(chart.along(directions[ray], trial_radius)) == is_leaving
-        lower_radius, upper_radius = (
-            np.where(is_same_side, trial_radius, lower_radius),
-            np.where(is_same_side, upper_radius, trial_radius),
-        )
+        lower_radius = np.where(is_same_side, trial_radius, lower_radius)
+        upper_radius = np.where(is_same_side, upper_radius, trial_radius)
     rays_inside_at_end = np.flatnonzero(is_inside[:, -1])
     rays_inside_at_start = np.flatnonzero(is_inside[:, 0])
     segment_starts = _sorted(

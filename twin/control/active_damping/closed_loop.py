@@ -191,10 +191,8 @@ def position_force_feedback(
         raise InputError("platform", f"{platform.name} has no springs in series")
     sample_time, rates, leak_rates = _checked(platform, gain, period, leak, springs=False)
     n = platform.n_actuators
-    position_stiffness, damper = (
-        one_or_each(stiffness, "stiffness", n, zero=True),
-        one_or_each(damping, "damping", n, zero=True),
-    )
+    position_stiffness = one_or_each(stiffness, "stiffness", n, zero=True)
+    damper = one_or_each(damping, "damping", n, zero=True)
     decay = np.full(n, np.exp(-leak_rates * sample_time))
     displacement_per_force = (1.0 - np.exp(-rates * sample_time)) / spring_constants(platform)[0]
     zeros = np.zeros(n)

@@ -71,11 +71,9 @@ def riccati(
         Chu, Fan, Lin, Wang, structure-preserving algorithms for periodic discrete-time algebraic
         Riccati equations, International Journal of Control 77 (2004).
     """
-    transition, control_gramian, solution = (
-        dynamics,
-        input_matrix @ np.linalg.solve(effort, input_matrix.T),
-        cost,
-    )
+    transition = dynamics
+    control_gramian = input_matrix @ np.linalg.solve(effort, input_matrix.T)
+    solution = cost
     identity, change = np.eye(len(dynamics)), np.inf
     for _ in range(MAX_DOUBLINGS):
         if float(np.abs(solution).max()) > DIVERGENCE_LIMIT:
@@ -83,10 +81,8 @@ def riccati(
         solved_columns = np.linalg.solve(
             identity + control_gramian @ solution, np.hstack([transition, control_gramian])
         )
-        propagation, gramian_factor = (
-            solved_columns[:, : len(identity)],
-            solved_columns[:, len(identity) :],
-        )
+        propagation = solved_columns[:, : len(identity)]
+        gramian_factor = solved_columns[:, len(identity) :]
         increment = transition.T @ solution @ propagation
         control_gramian = control_gramian + transition @ gramian_factor @ transition.T
         transition = transition @ propagation

@@ -123,10 +123,8 @@ def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> L
     platform = linear.platform
     if not platform.n_deflections:
         return force_feedback(platform, gain, period, leak=leak)
-    tracking_frequency, masses = (
-        TRACKING_FREQUENCY_FACTOR / local_loop_lag(linear, period),
-        moved_masses(linear),
-    )
+    tracking_frequency = TRACKING_FREQUENCY_FACTOR / local_loop_lag(linear, period)
+    masses = moved_masses(linear)
     return position_force_feedback(
         platform,
         gain,

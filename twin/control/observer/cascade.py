@@ -168,10 +168,8 @@ class ObserverCascade(Cascade):
                 "take their force for a disturbance that follows the motion; take the cascade, or "
                 "active damping with hac_lac",
             )
-        drives, loops = (
-            drive_model(controller_model),
-            torque_loops(controller_model, control_period(period)),
-        )
+        drives = drive_model(controller_model)
+        loops = torque_loops(controller_model, control_period(period))
         default_gains = loops.position_gain, loops.position_integral
         super().__init__(
             platform,

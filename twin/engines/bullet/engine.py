@@ -98,10 +98,8 @@ def _platform_motion(
     home = platform.parameters.home_rotation
     # home to platform = Rx(a) Ry(b) Rz(c): angles about moving axes
     relative_rotation = home.T @ _matrix(pose[3:])
-    a, b = (
-        np.arctan2(-relative_rotation[1, 2], relative_rotation[2, 2]),
-        np.arctan2(relative_rotation[0, 2], np.hypot(*relative_rotation[0, :2])),
-    )
+    a = np.arctan2(-relative_rotation[1, 2], relative_rotation[2, 2])
+    b = np.arctan2(relative_rotation[0, 2], np.hypot(*relative_rotation[0, :2]))
     c = np.arctan2(-relative_rotation[0, 1], relative_rotation[0, 0])
     if np.cos(b) < SMALLEST_COSINE:
         raise SingularPoseError(

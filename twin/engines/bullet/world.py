@@ -286,10 +286,8 @@ class Bodies:
 def reader_of(machine: Mechanism) -> FloatArray:
     """Return the matrix from values and rates of all joints to the joints' part of a reading."""
     identity = np.eye(len(machine.joint_names))
-    deflection, carried_rows = (
-        identity[machine.indices(machine.deflection)],
-        identity[machine.indices(machine.carried)],
-    )
+    deflection = identity[machine.indices(machine.deflection)]
+    carried_rows = identity[machine.indices(machine.carried)]
     gains = machine.measured_gains[:, :, None]
     parts = ((gains * identity[machine.measured]).sum(axis=0), deflection, carried_rows)
     return np.concatenate([np.kron(np.eye(2), part) for part in parts])

@@ -129,10 +129,8 @@ def native_functions(kind: type, columns: int) -> dict[str, Native]:
         """
         legs = kind(array_at(rows, 0, (n, columns)))
         state = array_at(y, 0, (STATE_SIZE + 2 * deflections_per_leg(legs) * n,))
-        constants, buffers = (
-            array_at(body, 0, (BODY_SIZE,)),
-            stages_in(memory, n, constraint_count, state.shape[0]),
-        )
+        constants = array_at(body, 0, (BODY_SIZE,))
+        buffers = stages_in(memory, n, constraint_count, state.shape[0])
         slope = array_at(memory, 42 + 7 * n, (n,))
         for i in range(n):
             slope[i] = 0.0

@@ -198,10 +198,8 @@ def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
     augmented = np.zeros((STATE_COUNT + 1, STATE_COUNT + 1))
     augmented[:STATE_COUNT, :STATE_COUNT], augmented[:STATE_COUNT, STATE_COUNT] = dynamics, drive
     discretised = expm(period * augmented)
-    transition, input_response = (
-        discretised[:STATE_COUNT, :STATE_COUNT],
-        discretised[:STATE_COUNT, STATE_COUNT],
-    )
+    transition = discretised[:STATE_COUNT, :STATE_COUNT]
+    input_response = discretised[:STATE_COUNT, STATE_COUNT]
     n_periods = sum(blocks)
     block_of_period = np.repeat(np.arange(len(blocks)), blocks)
     free_response, forced_response = np.eye(STATE_COUNT), np.zeros((STATE_COUNT, len(blocks)))

@@ -406,10 +406,8 @@ class Axes:
         outside_rows = np.flatnonzero(~self.platform.within_limits(self.poses(path_values)))
         if not outside_rows.size:
             return end
-        lower_fraction, upper_fraction = (
-            (0.0 if outside_rows[0] == 0 else PATH_FRACTIONS[outside_rows[0] - 1]),
-            PATH_FRACTIONS[outside_rows[0]],
-        )
+        lower_fraction = 0.0 if outside_rows[0] == 0 else PATH_FRACTIONS[outside_rows[0] - 1]
+        upper_fraction = PATH_FRACTIONS[outside_rows[0]]
         for _ in range(20):
             middle_fraction = 0.5 * (lower_fraction + upper_fraction)
             trial_values = start + middle_fraction * (end - start)
