@@ -203,10 +203,10 @@ def _leave_out_springs(
         actuator_motion[1][-1] = actuator_motion[2][-1] = 0.0
 
 
-def _hold_last(values: FloatArray, is_reachable: Any, first: FloatArray) -> FloatArray:
+def _hold_last(values: FloatArray, is_reachable: Any, first_values: FloatArray) -> FloatArray:
     """Return rows `(k, n)` in which the last reachable row replaces unreachable ones after it."""
     last_reachable = np.maximum.accumulate(np.where(is_reachable, np.arange(len(is_reachable)), -1))
-    return np.where((last_reachable >= 0)[:, None], values[last_reachable], first)
+    return np.where((last_reachable >= 0)[:, None], values[last_reachable], first_values)
 
 
 def _derivatives(

@@ -103,14 +103,17 @@ class Records:
         self._noted_signals = checked_signals
         return ""
 
-    def add(self, signals: Mapping[str, Any], read: Callable[[], Mapping[str, Any]]) -> None:
+    def add(
+        self, signals: Mapping[str, Any], read_signals: Callable[[], Mapping[str, Any]]
+    ) -> None:
         """Append a row: the loop's signals, and the controller's from the last `note`.
 
-        Without noted signals, after a stop in the first period, those that `read` returns.
+        Without noted signals, after a stop in the first period, those that `read_signals` returns.
         """
         if self._noted_signals is None:
             self._noted_signals = {
-                name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in read().items()
+                name: np.nan_to_num(value, posinf=0.0, neginf=0.0)
+                for name, value in read_signals().items()
             }
         self._rows.append({**signals, **self._noted_signals})
 

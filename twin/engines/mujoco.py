@@ -347,19 +347,19 @@ class FreeBody:
         first_coordinate, first_velocity = free_joint.qposadr[0], free_joint.dofadr[0]
         self._pose: FloatArray = data.qpos[first_coordinate : first_coordinate + 7]
         self._velocity = data.qvel[first_velocity : first_velocity + 3]
-        self._spin = data.qvel[first_velocity + 3 : first_velocity + 6]
+        self._angular_velocity = data.qvel[first_velocity + 3 : first_velocity + 6]
 
     def place(self, pose: FloatArray, twist: FloatArray) -> None:
         """Put the body at a pose `(7,)` with a twist `(6,)`."""
         self._pose[:] = pose
         self._velocity[:] = twist[:3]
-        mujoco.mju_rotVecQuat(self._spin, twist[3:], pose[3:] * [1.0, -1.0, -1.0, -1.0])
+        mujoco.mju_rotVecQuat(self._angular_velocity, twist[3:], pose[3:] * [1.0, -1.0, -1.0, -1.0])
 
     def read(self) -> tuple[FloatArray, FloatArray]:
         """Return pose `(7,)` and twist `(6,)`."""
         pose, twist = self._pose.copy(), np.empty(6)
         twist[:3] = self._velocity
-        mujoco.mju_rotVecQuat(twist[3:], self._spin, pose[3:])
+        mujoco.mju_rotVecQuat(twist[3:], self._angular_velocity, pose[3:])
         return pose, twist
 
 
@@ -374,14 +374,14 @@ class CarriedPlatform:
         """Keep the model, its data and the place of the body in them."""
         self._model, self._data = model, data
         self._body = model.body(PLATFORM_NAME).id
-        self._position, self._turn = data.xpos[self._body], data.xquat[self._body]
+        self._position, self._quaternion = data.xpos[self._body], data.xquat[self._body]
         self._motion = np.empty(6)
         self.sign = 1.0
 
     def place(self, pose: FloatArray, twist: FloatArray) -> None:
         """Store the sign of the pose's quaternion; the joints have been placed."""
         mujoco.mj_kinematics(self._model, self._data)
-        self.sign = 1.0 if self._turn.dot(pose[3:]) > 0.0 else -1.0
+        self.sign = 1.0 if self._quaternion.dot(pose[3:]) > 0.0 else -1.0
 
     def read(self) -> tuple[FloatArray, FloatArray]:
         """Return pose `(7,)` and twist `(6,)`."""
@@ -391,7 +391,7 @@ class CarriedPlatform:
         mujoco.mj_comVel(model, data)
         object_type = mujoco.mjtObj.mjOBJ_XBODY
         mujoco.mj_objectVelocity(model, data, object_type, self._body, self._motion, 0)
-        pose = np.concatenate([self._position, self.sign * self._turn])
+        pose = np.concatenate([self._position, self.sign * self._quaternion])
         return pose, np.concatenate([self._motion[3:], self._motion[:3]])
 
 

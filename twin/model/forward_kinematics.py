@@ -192,12 +192,12 @@ def _coordinate_errors(
     at poses off the constraints.
     """
     n, n_constraints = machine.n_actuators, 6 - machine.dof
-    there = geometry(machine.constants.legs, poses, n_constraints)
-    jacobians = there.rows[:, :n]
-    errors = coordinates - there.values[:, :n]
+    geometry_at_poses = geometry(machine.constants.legs, poses, n_constraints)
+    jacobians = geometry_at_poses.rows[:, :n]
+    errors = coordinates - geometry_at_poses.values[:, :n]
     if n_constraints and len(poses):
         errors[~meets_constraints(machine.constants.legs, poses)] = np.nan
-        free_motions = null_space(there.rows[:, n:] * scale)
+        free_motions = null_space(geometry_at_poses.rows[:, n:] * scale)
         jacobians = jacobians * scale @ free_motions @ np.swapaxes(free_motions, 1, 2) / scale
     return errors, jacobians
 
@@ -269,8 +269,10 @@ def _on_home_side(
     targets = np.tile(coordinates, (len(starts), 1))
     poses, residuals = nearest_poses(machine, targets, starts)
     poses = poses[_solved(machine, targets, np.abs(residuals).max(axis=1))]
-    there = geometry(machine.constants.legs, np.vstack([poses, machine.home]), 6 - machine.dof)
-    determinant_signs = np.sign(np.linalg.det(there.rows))
+    geometry_at_poses = geometry(
+        machine.constants.legs, np.vstack([poses, machine.home]), 6 - machine.dof
+    )
+    determinant_signs = np.sign(np.linalg.det(geometry_at_poses.rows))
     poses = poses[determinant_signs[:-1] == determinant_signs[-1]]
     if not len(poses):
         return None
@@ -296,13 +298,13 @@ def waypoints(machine: MachineBase) -> tuple[FloatArray, FloatArray]:
     poses = turned(np.tile(machine.home, (len(steps), 1)), steps)
     if n_constraints:
         poses = nearest_allowed(legs, poses)
-    there = geometry(legs, np.vstack([poses, machine.home]), n_constraints)
-    values = there.values[:, : machine.n_actuators]
+    geometry_at_poses = geometry(legs, np.vstack([poses, machine.home]), n_constraints)
+    values = geometry_at_poses.values[:, : machine.n_actuators]
     admissible = inside(values, machine.minimum_coordinates, machine.maximum_coordinates)
     if machine.n_actuators == machine.dof:
-        admissible &= np.isfinite(there.rows).all(axis=(1, 2))
+        admissible &= np.isfinite(geometry_at_poses.rows).all(axis=(1, 2))
         determinant_signs = np.sign(
-            np.linalg.det(np.where(admissible[:, None, None], there.rows, np.eye(6)))
+            np.linalg.det(np.where(admissible[:, None, None], geometry_at_poses.rows, np.eye(6)))
         )
         admissible &= determinant_signs == determinant_signs[-1]
     n_reachable = np.logical_and.accumulate(

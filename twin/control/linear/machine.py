@@ -181,9 +181,9 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     delay_periods = int(np.ceil(delay_time / sample_time - 1e-9))
     remainder = min(max(delay_periods * sample_time - delay_time, 0.0), sample_time)
 
-    def zero_order_hold(span: float) -> tuple[FloatArray, FloatArray]:
+    def zero_order_hold(duration: float) -> tuple[FloatArray, FloatArray]:
         block = np.zeros((s + i, s + i))
-        block[:s, :s], block[:s, s:] = system.A * span, system.B * span
+        block[:s, :s], block[:s, s:] = system.A * duration, system.B * duration
         with np.errstate(all="ignore"):
             exponential = as_floats(expm(block), "period")
         return exponential[:s, :s], exponential[:s, s:]

@@ -88,9 +88,9 @@ def scene_xml(platform: MachineModel) -> str:
 def _look_at(eye: FloatArray, target: FloatArray) -> list[float]:
     """Return the x and y axes of a camera at `eye` that sees `target` upright."""
     backward = (eye - target) / np.linalg.norm(eye - target)
-    right = np.cross([0.0, 0.0, 1.0], backward)
-    right /= np.linalg.norm(right)
-    return [*right, *np.cross(backward, right)]
+    right_axis = np.cross([0.0, 0.0, 1.0], backward)
+    right_axis /= np.linalg.norm(right_axis)
+    return [*right_axis, *np.cross(backward, right_axis)]
 
 
 def loop_solref(timestep: float) -> tuple[float, float]:

@@ -127,9 +127,11 @@ def displaced_coordinates(
 
 
 @device
-def following_speed(setpoint: float, last: float, measured: float, law: ActionLaw) -> float:
-    """Return the speed of an actuator from its `last` setpoint to the next within one period."""
-    return (setpoint - last) / law.period + law.gain * (last - measured)
+def following_speed(
+    setpoint: float, last_setpoint: float, measured: float, law: ActionLaw
+) -> float:
+    """Return the speed of an actuator from its `last_setpoint` setpoint to the next within one period."""
+    return (setpoint - last_setpoint) / law.period + law.gain * (last_setpoint - measured)
 
 
 @device
@@ -202,12 +204,12 @@ def count(
 
 
 @device
-def closeness(error: float, scale: float, largest: float) -> float:
-    """Return 1 without error, 0 at `largest`, falling with the logarithm of 1 + error / scale.
+def closeness(error: float, scale: float, largest_error: float) -> float:
+    """Return 1 without error, 0 at `largest_error`, falling with the logarithm of 1 + error / scale.
 
     So an error of a tenth of the scale still matters, and one of a hundred times the scale too.
     """
-    return max(0.0, 1.0 - log1p(error / scale) / log1p(largest / scale))
+    return max(0.0, 1.0 - log1p(error / scale) / log1p(largest_error / scale))
 
 
 @device
