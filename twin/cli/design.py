@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
+import typer
+
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, progress_bar, show
@@ -15,9 +17,11 @@ from twin.errors import InputError
 
 ObjectiveName = Literal["force", "stroke", "footprint", "condition", "price"]
 
-
 FRONT_POINTS = 5
 """Machines of a front."""
+
+VALIDATION_CASES = ("driven_motion", "free_fall", "constant_forces", "sinusoidal_forces")
+"""Cases of `twin validate` in which both engines move each machine that is found."""
 
 
 @app.command()
@@ -39,6 +43,8 @@ def design(
 ) -> None:
     """Find the machine that meets a specification and needs the least of something.
 
+    Each machine is validated in both engines; exit code 1 when a case fails.
+
     \f
     Raises:
         InputError: a file that cannot be read or written.
@@ -50,6 +56,7 @@ def design(
     from twin.design import front as front_of
     from twin.design import read_specification
     from twin.design.report import design_results
+    from twin.validation.runner import run
 
     design_specification = read_specification(specification)
     target = Path(f"{design_specification.name}.toml") if out is None else out
@@ -67,8 +74,13 @@ def design(
                 design_specification, front, points=FRONT_POINTS, seed=seed, progress=say
             )
     show(design_results(machines, front), report)
+    failed = False
     for path, machine in zip(targets, machines, strict=False):
-        line(f"wrote {write_text(path, machine.to_toml())}")
+        results = run(write_text(path, machine.to_toml()), VALIDATION_CASES, progress=False)
+        verdicts = ", ".join(f"{result.case} {result.verdict}" for result in results)
+        line(f"wrote {path}; validation in both engines: {verdicts}")
+        failed |= any(result.verdict == "fail" for result in results)
+    raise typer.Exit(int(failed))
 
 
 @app.command()
