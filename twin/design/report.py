@@ -12,7 +12,7 @@ from twin.basics.optional import optional
 from twin.charts.results import Cell, Figure, Results, Table
 from twin.charts.style import CURVE_COLORS, axis, layout
 from twin.design.design import Design
-from twin.design.specification import ANGLES, Objective
+from twin.design.specification import Objective, angle_bounds
 
 SHOWN_UNITS = {"m": ("mm", 1e3), "rad": ("deg", 180.0 / np.pi), "rad/s": ("deg/s", 180.0 / np.pi)}
 """Unit of a table, and what SI values are multiplied by, where it is not the SI unit."""
@@ -75,7 +75,7 @@ def _shown(required: float, limit: float, unit: str) -> tuple[Cell, Cell, Cell]:
 def _numbers(machine: Design) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = []
     for name, value in machine.values.items():
-        unit, factor = SHOWN_UNITS["rad" if name in ANGLES else "m"]
+        unit, factor = SHOWN_UNITS["rad" if angle_bounds(name) else "m"]
         rows.append((name, factor * value, unit))
     return rows
 
@@ -103,8 +103,11 @@ def _lines(machine: Design) -> list[FloatArray]:
     from twin.analysis.feasibility.course import leg_points
 
     points = leg_points(machine.machine, machine.machine.home[None])
-    legs = [np.array([points.base[0, i], points.middle[0, i], points.tip[0, i]]) for i in range(6)]
-    around = [joints[0][[0, 1, 2, 3, 4, 5, 0]] for joints in (points.base, points.tip)]
+    legs = [
+        np.array([points.base[0, i], points.middle[0, i], points.tip[0, i]])
+        for i in range(len(points.tip[0]))
+    ]
+    around = [joints[0][[*range(len(legs)), 0]] for joints in (points.base, points.tip)]
     return [*around, *legs]
 
 

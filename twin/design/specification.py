@@ -18,9 +18,11 @@ from twin.machine.quantity import (
     Angle,
     AngularAcceleration,
     AngularSpeed,
+    Frequency,
     Length,
     Mass,
     Speed,
+    Stiffness,
     to_si,
 )
 from twin.motion.motion import Motion
@@ -50,17 +52,29 @@ FREE_NUMBERS = {
         *("crank", "rod", "horn_angle"),
     ),
 }
-"""Free numbers of a machine with each kind of legs."""
+"""Free numbers of a machine with three pairs of joints on circles, for each kind of legs."""
+
+JOINT_NUMBERS = ("radius", "angle", "height")
+"""Free numbers of a joint that is alone; a height is that over the first joint."""
 
 ANGLE_BOUNDS = {
-    "base_spacing": (0.0, 2.0 * np.pi / 3.0),
-    "platform_spacing": (0.0, 2.0 * np.pi / 3.0),
+    "spacing": (0.0, 2.0 * np.pi / 3.0),
     "horn_angle": (-0.5 * np.pi, 0.5 * np.pi),
+    "angle": (-np.pi, np.pi),
 }
-"""Ends [rad] of the free numbers that are angles; the others are lengths."""
+"""Ends [rad] of free numbers that are angles, by the ends of their names; others are lengths."""
 
-ANGLES = tuple(ANGLE_BOUNDS)
-"""Free numbers that are angles."""
+
+def angle_bounds(name: str) -> tuple[float, float] | None:
+    """Return the ends [rad] of a free number that is an angle; None for a length."""
+    return next((ends for end, ends in ANGLE_BOUNDS.items() if name.endswith(end)), None)
+
+
+def actuator_units(legs: str) -> dict[str, str]:
+    """Return the SI units of what actuators have, for a kind of legs."""
+    if legs == "rss":
+        return {"stroke": "rad", "force": "N m", "speed": "rad/s", "stiffness": "N m/rad"}
+    return {"stroke": "m", "force": "N", "speed": "m/s", "stiffness": "N/m"}
 
 
 def _both_ways(value: Any) -> Any:
@@ -167,6 +181,10 @@ class LimitTable(Part):
     )
     clearance: Length | None = Field(None, ge=0.0, description="distance of the axes of two legs")
     condition: float = Field(100.0, gt=1.0, description="of the Jacobian, moments scaled")
+    stiffness: Stiffness | None = Field(
+        None, gt=0.0, description="least, of the platform under a force at the joints' centre"
+    )
+    frequency: Frequency | None = Field(None, gt=0.0, description="least first natural frequency")
 
 
 class Tasks(NamedTuple):
@@ -201,6 +219,11 @@ class Specification(Part):
     name: str = Field("designed", pattern=r"^[a-z][a-z0-9_]*$")
     title: str = "Designed motion platform"
     legs: Literal["ups", "rss"] = "ups"
+    count: int = Field(6, ge=6, le=8, description="of legs")
+    symmetry: int | None = Field(
+        None, ge=1, description="times that free joints repeat around z; None: pairs on circles"
+    )
+    actuator_stiffness: Any = Field(None, description="of each actuator with its leg")
     minimise: Objective = "force"
     ranges: RangeTable = RangeTable()
     poses: tuple[tuple[Length, Length, Length, Angle, Angle, Angle], ...] = Field(
@@ -222,10 +245,12 @@ class Specification(Part):
         """Convert numbers whose unit depends on the kind of legs."""
         if not isinstance(content, dict):
             return content
-        cranks = content.get("legs") == "rss"
-        units = {"stroke": "rad", "force": "N m", "speed": "rad/s"} if cranks else {}
-        units = {"stroke": "m", "force": "N", "speed": "m/s"} | units
+        units = actuator_units(content.get("legs", "ups"))
+        stiffness_unit = units.pop("stiffness")
         result = dict(content)
+        name = "actuator_stiffness"
+        if content.get(name) is not None:
+            result[name] = _positive(name, content[name], stiffness_unit)
         if isinstance(content.get("limits"), dict):
             result["limits"] = {
                 key: _positive(f"limits.{key}", value, units[key]) if key in units else value
@@ -233,7 +258,7 @@ class Specification(Part):
             }
         if isinstance(content.get("bounds"), dict):
             result["bounds"] = {
-                key: [to_si(end, "rad" if key in ANGLES else "m") for end in ends]
+                key: [to_si(end, "rad" if angle_bounds(key) else "m") for end in ends]
                 for key, ends in content["bounds"].items()
                 if isinstance(ends, (list, tuple))
             } | {k: v for k, v in content["bounds"].items() if not isinstance(v, (list, tuple))}
@@ -241,18 +266,27 @@ class Specification(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Specification:
-        known = FREE_NUMBERS[self.legs]
+        if (self.symmetry or self.count != 6) and self.legs == "rss":
+            raise ValueError("legs: cranks are six, in pairs on circles; leave the symmetry out")
+        if self.count % (self.symmetry or 6) or (self.symmetry or 0) > self.count // 2:
+            raise ValueError(
+                f"symmetry: {self.count} legs need one that divides {self.count}, with at least "
+                "two legs in each repetition"
+            )
         for name, (low, high) in self.bounds.items():
-            if name not in known:
-                raise ValueError(f"bounds.{name}: unknown; known: {', '.join(known)}")
+            if name not in self.free_numbers:
+                known = ", ".join(self.free_numbers)
+                raise ValueError(f"bounds.{name}: unknown; known: {known}")
             if not low < high:
                 raise ValueError(f"bounds.{name}: must go from a lower to a higher number")
-            least, most = ANGLE_BOUNDS.get(name, (0.0, np.inf))
-            if low < least or high > most or (low == 0.0 and name not in ANGLES):
-                allowed = "above zero"
-                if name in ANGLES:
-                    allowed = f"from {np.degrees(least):g} to {np.degrees(most):g} deg"
+            ends = angle_bounds(name)
+            if ends and (low < ends[0] or high > ends[1]):
+                allowed = f"from {np.degrees(ends[0]):g} to {np.degrees(ends[1]):g} deg"
                 raise ValueError(f"bounds.{name}: must be {allowed}")
+            if not ends and low <= 0.0 and not name.endswith("_height"):
+                raise ValueError(f"bounds.{name}: must be above zero")
+        if (self.limits.stiffness or self.limits.frequency) and not self.actuator_stiffness:
+            raise ValueError("actuator_stiffness: missing; limits of the stiffness need it")
         if not (np.ptp(self.ranges.spans) or np.any(self.poses) or self.motion):
             raise ValueError("ranges: give the range of at least one axis, poses or a motion")
         if not isinstance(self.motion, Motion | None):
@@ -260,6 +294,19 @@ class Specification(Part):
         if self.minimise == "price" and not self.actuators:
             raise ValueError("minimise: a price needs a catalogue of actuators")
         return self
+
+    @property
+    def free_numbers(self) -> tuple[str, ...]:
+        """Names of the free numbers; a height is that of home, or of a joint over the first."""
+        if self.symmetry is None:
+            return FREE_NUMBERS[self.legs]
+        names = [
+            f"{side}_{number}_{quantity}"
+            for side in ("base", "platform")
+            for number in range(1, self.count // self.symmetry + 1)
+            for quantity in JOINT_NUMBERS[: 2 if number == 1 else 3]
+        ]
+        return (*names, "height")
 
     @property
     def travel(self) -> float:
@@ -334,7 +381,10 @@ def signed_axes(table: object) -> FloatArray:
 
 
 def _positive(field: str, value: Any, unit: str) -> float:
-    number = to_si(value, unit)
+    try:
+        number = to_si(value, unit)
+    except ValueError as error:
+        raise ValueError(f"{field}: {error}") from None
     if not number > 0.0:
         raise ValueError(f"{field}: must be above zero, got {value!r}")
     return number
@@ -393,9 +443,8 @@ def read_catalogue(path: str | Path, cranks: bool = False) -> tuple[Actuator, ..
     Raises:
         InputError: the file cannot be read, a column is missing, or an entry is no number.
     """
-    units = {"stroke": "m", "retracted": "m", "force": "N", "speed": "m/s"}
-    if cranks:
-        units = {"stroke": "rad", "force": "N m", "speed": "rad/s"}
+    units = ({} if cranks else {"retracted": "m"}) | actuator_units("rss" if cranks else "ups")
+    del units["stiffness"]
     return tuple(
         Actuator(name, **{"retracted": 0.0} | values)
         for _, name, values in read_rows(path, units, ("price",))
