@@ -99,6 +99,9 @@ def size(
     column: options.Columns = None,
     absolute: options.Absolute = False,
     payload: options.Load = None,
+    duty: Annotated[
+        float, option("Fraction of the time that the motion runs; in between, the motors hold.")
+    ] = 1.0,
     configuration: options.Configuration = None,
     report: options.Report = None,
 ) -> None:
@@ -120,5 +123,5 @@ def size(
     if reference_motion is None:
         raise InputError("motion", "drives are sized for a motion; name one that moves")
     trains = read_drives(drives, platform.coordinate_unit == "rad")
-    sizing = sized(platform, reference_motion, trains, payload=payload_of(payload))
+    sizing = sized(platform, reference_motion, trains, payload=payload_of(payload), duty=duty)
     show(sizing_results(sizing), report)
