@@ -56,8 +56,8 @@ class Candidates(NamedTuple):
 def free_bounds(specification: Specification) -> FloatArray:
     """Return lower and upper ends `(d, 2)` of the free numbers [m, rad]."""
     limits, payload = specification.limits, specification.payload
-    sizes = [specification.travel, limits.clearance or 0.0]
-    reach = SIZE_PER_TRAVEL * max(sizes) or SIZE_WITHOUT_TRAVEL
+    travel = float(np.abs(specification.tasks().offsets[:, :3]).max())
+    reach = SIZE_PER_TRAVEL * max(travel, limits.clearance or 0.0) or SIZE_WITHOUT_TRAVEL
     if payload is not None:
         reach = max(reach, SIZE_PER_HEIGHT * abs(payload.height))
     longest = 0.5 * limits.footprint if limits.footprint else reach

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,14 +58,14 @@ LOST_SHARE = 2.0
 
 
 class Demand(NamedTuple):
-    """One demand on m candidates."""
+    """One demand on m candidates, `(m,)` each, or on one machine."""
 
-    required: FloatArray
-    """`(m,)` what they need, in SI units"""
-    limit: FloatArray
-    """`(m,)` what they may have; a least value where `share` is its inverse"""
-    share: FloatArray
-    """`(m,)` fraction of the limit that is used; above 1 the demand is not met"""
+    required: Any
+    """what they need, in SI units"""
+    limit: Any
+    """what they may have; a least value where `share` is its inverse"""
+    share: Any
+    """fraction of the limit that is used; above 1 the demand is not met"""
     unit: str
 
 

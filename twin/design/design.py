@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from twin.analysis.platform import Platform
 from twin.analysis.stiffness import EquilibriumError, compliance_matrix, natural_modes
 from twin.basics.arrays import BoolArray, FloatArray, one_of, whole_number
 from twin.design.candidates import Candidates, candidates, free_bounds, has_layouts
-from twin.design.demands import Assessment, assess, judge
+from twin.design.demands import Assessment, Demand, assess, judge
 from twin.design.specification import (
     SEARCHED_STEPS,
     Objective,
@@ -105,18 +105,6 @@ FORCE_RESERVE = 1.1
 """Force and speed in the file over what is needed, where the specification has no limit."""
 
 
-class DemandResult(NamedTuple):
-    """A demand on the machine, judged at the end."""
-
-    name: str
-    required: float
-    """in SI units"""
-    limit: float
-    share: float
-    """fraction of the limit that is used"""
-    unit: str
-
-
 @dataclass(frozen=True)
 class Design:
     """A machine that meets a specification, as it was judged at the end.
@@ -126,7 +114,7 @@ class Design:
         values: free number -> value [m, rad].
         machine: the machine, without its payload.
         text: its platform.toml.
-        demands: all demands, the tightest first.
+        demands: name -> demand with its numbers for this machine, the tightest first.
         figures: objective, or speed of the actuators -> value in SI units.
         sensitivity: demand -> free number -> change of the demand's share in percent for a number
             that is one percent larger.
@@ -138,7 +126,7 @@ class Design:
     values: dict[str, float]
     machine: Platform
     text: str
-    demands: tuple[DemandResult, ...]
+    demands: dict[str, Demand]
     figures: dict[str, float]
     sensitivity: dict[str, dict[str, float]]
     actuator: str
@@ -147,7 +135,7 @@ class Design:
     @property
     def margins(self) -> dict[str, float]:
         """Demand -> fraction of its limit that is left."""
-        return {one.name: 1.0 - one.share for one in self.demands}
+        return {name: 1.0 - one.share for name, one in self.demands.items()}
 
     @property
     def at_bounds(self) -> list[str]:
@@ -415,7 +403,7 @@ def _designed(
             missed = ("reach",)
             continue
         found = _result(specification, values, machine, text, judged, evaluations)
-        missed = tuple(one.name for one in found.demands if one.share > 1.0 + NEGLIGIBLE_EXCESS)
+        missed = tuple(name for name, left in found.margins.items() if left < -NEGLIGIBLE_EXCESS)
         if not missed:
             return found
         for name in judged.demands.keys() & {*missed}:
@@ -574,16 +562,10 @@ def _result(
     evaluations: int,
 ) -> Design:
     names = specification.free_numbers
-    demands = [
-        DemandResult(
-            name,
-            float(demand.required[0]),
-            float(demand.limit[0]),
-            float(demand.share[0]),
-            demand.unit,
-        )
+    demands = {
+        name: Demand._make([*(float(numbers[0]) for numbers in demand[:3]), demand.unit])
         for name, demand in judged.demands.items()
-    ]
+    }
     offsets = specification.tasks(SEARCHED_STEPS).offsets
     verdict = rest_feasibility(
         loaded_machine(specification, machine),
@@ -591,10 +573,8 @@ def _result(
         tuple(f"pose {number}" for number in range(1, len(offsets) + 1)),
         "at rest at all poses",
     )
-    demands += [
-        DemandResult(margin.quantity, margin.required, margin.limit, margin.share, margin.unit)
-        for margin in verdict.violated
-    ]
+    for margin in verdict.violated:
+        demands[margin.quantity] = Demand(margin.required, margin.limit, margin.share, margin.unit)
     actuator = ""
     if specification.actuators:
         actuator = specification.actuators[int(judged.actuators[0])].name
@@ -603,7 +583,7 @@ def _result(
         dict(zip(names, map(float, values), strict=False)),
         machine,
         text,
-        tuple(sorted(demands, key=lambda one: -one.share)),
+        dict(sorted(demands.items(), key=lambda entry: -entry[1].share)),
         {name: float(value[0]) for name, value in judged.figures.items()},
         _sensitivity(specification, values),
         actuator,

@@ -22,11 +22,11 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
     """Return the results of a design, or of machines along a front to another objective."""
     best = machines[0]
     specification = best.specification
-    tightest = best.demands[0]
+    tightest, demand = next(iter(best.demands.items()))
     findings = [
         f"The machine needs the least {specification.minimise} of {best.evaluations} candidates; "
         "all demands are met, judged with the masses of its legs.",
-        f"The tightest demand is {tightest.name}: {tightest.share:.1%} of its limit.",
+        f"The tightest demand is {tightest}: {demand.share:.1%} of its limit.",
     ]
     if best.at_bounds:
         findings.append(
@@ -40,8 +40,8 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
             "Demands",
             ("demand", "needed", "limit", "unit", "part of the limit [%]"),
             [
-                (one.name, *_shown(one.required, one.limit, one.unit), 100.0 * one.share)
-                for one in best.demands
+                (name, *_shown(one.required, one.limit, one.unit), 100.0 * one.share)
+                for name, one in best.demands.items()
             ],
         ),
         Table("Figures", ("figure", "value", "unit"), _figures(best)),

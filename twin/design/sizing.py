@@ -167,18 +167,8 @@ def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
                 f"{path}, line {line}", "the efficiency is a fraction above 0 and at most 1"
             )
         travel = 1.0 / values["ratio"] if cranks else values["lead"] / (2.0 * np.pi)
-        drives.append(
-            DriveTrain(
-                name,
-                travel,
-                values["rated torque"],
-                values["peak torque"],
-                values["speed"],
-                values["inertia"],
-                values["efficiency"],
-                values["price"],
-            )
-        )
+        keys = ("rated torque", "peak torque", "speed", "inertia", "efficiency", "price")
+        drives.append(DriveTrain(name, travel, *(values[key] for key in keys)))
     return drives
 
 
