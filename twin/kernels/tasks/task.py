@@ -130,7 +130,7 @@ def displaced_coordinates(
 def following_speed(
     setpoint: float, last_setpoint: float, measured: float, law: ActionLaw
 ) -> float:
-    """Return the speed of an actuator from its `last_setpoint` setpoint to the next within one period."""
+    """Return the speed of an actuator from its last setpoint to the next within one period."""
     return (setpoint - last_setpoint) / law.period + law.gain * (last_setpoint - measured)
 
 
@@ -205,7 +205,7 @@ def count(
 
 @device
 def closeness(error: float, scale: float, largest_error: float) -> float:
-    """Return 1 without error, 0 at `largest_error`, falling with the logarithm of 1 + error / scale.
+    """Return 1 without error, 0 at the largest one, falling with the logarithm of 1 + error / scale.
 
     So an error of a tenth of the scale still matters, and one of a hundred times the scale too.
     """
