@@ -205,7 +205,7 @@ def count(
 
 @device
 def closeness(error: float, scale: float, largest_error: float) -> float:
-    """Return 1 without error, 0 at the largest one, falling with the logarithm of 1 + error / scale.
+    """Return 1 without error, 0 at the largest, falling with the logarithm of 1 + error / scale.
 
     So an error of a tenth of the scale still matters, and one of a hundred times the scale too.
     """
