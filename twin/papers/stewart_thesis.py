@@ -193,7 +193,12 @@ class LoopModel:
         eye = np.eye(size)
         # Rows of what is formed within the step: by the states, then by the setpoint.
         setpoint = _delayed_row(
-            eye, setpoints, first_setpoint, delay_steps, fresh=np.zeros(size), by_fresh=1.0
+            eye,
+            setpoints,
+            first_setpoint,
+            delay_steps,
+            newest=np.zeros(size),
+            newest_by_setpoint=1.0,
         )
         error = setpoint - np.append(eye[v], 0.0)
         commanded_effort = self.velocity_gain * error + np.append(eye[integral], 0.0)
@@ -202,8 +207,8 @@ class LoopModel:
             efforts,
             first_effort,
             inner_delay_steps,
-            fresh=commanded_effort[:-1],
-            by_fresh=commanded_effort[-1],
+            newest=commanded_effort[:-1],
+            newest_by_setpoint=commanded_effort[-1],
         )
         remaining, mean_left = 0.0, 0.0
         if self.current_lag > 0.0:
