@@ -66,14 +66,7 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
                 lambda: _front_figure(machines, first, other),
             )
         )
-        titles = [
-            "<br>".join(
-                f"{name} {value:.3g} {unit}"
-                for name, value, unit in _figures(machine)
-                if name in (first, other)
-            )
-            for machine in machines
-        ]
+        titles = [_title(machine, (first, other)) for machine in machines]
         figures.append(
             Figure(
                 "Machines along the front",
@@ -82,6 +75,11 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
             )
         )
     return Results(f"Design: {specification.title}", findings, tables, figures)
+
+
+def _title(machine: Design, names: Sequence[str]) -> str:
+    rows = (row for row in _figures(machine) if row[0] in names)
+    return "<br>".join(f"{name} {value:.3g} {unit}" for name, value, unit in rows)
 
 
 def _shown(required: float, limit: float, unit: str) -> tuple[Cell, Cell, Cell]:
