@@ -486,8 +486,8 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "index pulse seen on the way up only",
         Formula(
             f"{ENCODER}.zeroed",
-            "return pulse_count if pulse_count < old else last",
-            "return last",
+            "return pulse_count if pulse_count < old_count else last_pulse",
+            "return last_pulse",
         ),
         "counter against the travel",
     ),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from refusals import refused
 from shipped import shipped_content
+from three_legs import LIGHT_DRIVES
 from tolerance import max_abs
 
 from twin.analysis.platform import Platform, load
@@ -112,6 +113,36 @@ def test_wear_and_lost_counts(stewart):
     assert 0.3 < rubbing.size / hidden[1].drive.reflected().friction < 1.5
     assert play.parts_to_check.startswith("nut")
     assert str(lost).startswith("4.0")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "kind", "leg"),
+    [("friction@4s:leg=2,factor=3", "friction", 2), ("payload@4s:mass=1", "payload", None)],
+)
+def test_three_legs_name_their_faults(fault, kind, leg):
+    """Encoders and commands of a tip-tilt table show a fault within two seconds."""
+    tripod = load("tripod", "hardware")
+    shadow = Shadow(tripod, learning=LEARNING)
+    for sample in measurements(tripod, FIRST + 2.0, [fault]):
+        shadow.update(measured_by(sample, ()))
+    assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [(kind, leg)]
+    assert shadow.restarts == 1
+
+
+@pytest.mark.slow
+def test_three_legs_with_a_load_heavier_than_their_motors_are_followed(tmp_path):
+    """The correction moves the platform as the hinges allow."""
+    path = tmp_path / "tripod.toml"
+    path.write_text(LIGHT_DRIVES)
+    machine = load(path)
+    shadow = Shadow(machine, learning=LEARNING)
+    for sample in measurements(machine, LEARNING + 2.0):
+        shadow.update(measured_by(sample, ()))
+    assert shadow.alarms == []
+    assert (shadow.phase, shadow.restarts) == ("watching", 1)
+    for twist in (shadow.model.allowed_motion() @ np.eye(3)).T:
+        assert machine.constraints(shadow.model.pose) @ twist == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.slow

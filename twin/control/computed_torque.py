@@ -254,7 +254,7 @@ class InverseDynamicsFeedforward(Cascade):
             feedforward_start=0.0,
             feedforward_rise=0.0,
         )
-        self._force = self._held = np.zeros(platform.n_actuators)
+        self._force = self._holding_force = np.zeros(platform.n_actuators)
 
     def _prepare(self, reference: Reference) -> None:
         self.table = feedforward_table(
@@ -268,7 +268,7 @@ class InverseDynamicsFeedforward(Cascade):
         error = self.table.coordinates[row_index] - measurement.coordinates
         self._start_loop(row_index, error, measurement.rates, self.table.rates[row_index])
         # The integrals of the velocity loops hold the machine when the controller begins.
-        self._held = measurement.forces
+        self._holding_force = measurement.forces
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return speeds and forces for control period `step`."""
@@ -277,7 +277,7 @@ class InverseDynamicsFeedforward(Cascade):
         command = self._loop_speeds(
             row_index, table.coordinates[row_index], table.rates[row_index], measurement
         )
-        self._force = table.forces[row_index] - self._held
+        self._force = table.forces[row_index] - self._holding_force
         return Command(command, "velocity", self._force)
 
     def signals(self) -> dict[str, FloatArray]:

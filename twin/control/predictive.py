@@ -21,7 +21,7 @@ from twin.kernels.control.predictive import (
     Cost,
     Plan,
     PlanReference,
-    along,
+    add_path_deviation,
     backward,
     deviation_of,
     plan_cost,
@@ -273,7 +273,7 @@ class Ilqr(ComputedTorque):
         if period_index == 0:
             self.plan_ahead(step)
         path_point[:7], path_point[7:13], path_point[13:] = super()._setpoint(step)
-        along(self._path[1:3], self.span, period_index / self._ratio, path_point)
+        add_path_deviation(self._path[1:3], self.span, period_index / self._ratio, path_point)
         return path_point[:7], path_point[7:13], path_point[13:]
 
     def plan_ahead(self, step: int) -> None:

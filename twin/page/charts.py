@@ -131,7 +131,7 @@ def span_ends(chart: Chart, values: FloatArray) -> tuple[float, float]:
     if finite.size == 0:
         return MIN_LOG_VALUE, MIN_LOG_VALUE
     low, high = float(finite.min()), float(finite.max())
-    if chart.logarithmic or chart.least > 0.0:
+    if chart.logarithmic or chart.min_extent > 0.0:
         return low, high
     bounds = chart.scale * np.array(chart.limits)
     bound_range = float(np.ptp(bounds)) if bounds.size > 1 else 2.0 * max(-low, high)
@@ -167,8 +167,8 @@ def scales(chart: Chart) -> dict[str, Any]:
     if chart.logarithmic:
         # Linear about zero and open to gaps, which uPlot's own logarithm is not.
         height = {"distr": 4, "asinh": MIN_LOG_VALUE}
-    elif chart.least > 0.0:
-        soft = chart.scale * chart.least
+    elif chart.min_extent > 0.0:
+        soft = chart.scale * chart.min_extent
         soft_limits = {"min": -soft, "max": soft}
         height = {
             "range": {

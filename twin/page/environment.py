@@ -48,7 +48,7 @@ ACCELERATION_CHART = Chart(
     "m/s²",
     (*(f"{axis} of the base" for axis in AXIS_NAMES), *AXIS_NAMES),
     setpoint=tuple(f"{axis} of the base" for axis in AXIS_NAMES),
-    least=0.1,
+    min_extent=0.1,
 )
 
 RANDOM_POLICY = "random"
@@ -68,7 +68,7 @@ class Part(NamedTuple):
 TASK_CHARTS: dict[str, tuple[Part, ...]] = {
     "PoseTracking": (
         Part(
-            Chart("position_error", "Position error", "mm", AXIS_NAMES, 1e3, least=1e-5),
+            Chart("position_error", "Position error", "mm", AXIS_NAMES, 1e3, min_extent=1e-5),
             lambda info: info["position_error"],
         ),
         Part(
@@ -78,14 +78,14 @@ TASK_CHARTS: dict[str, tuple[Part, ...]] = {
                 "deg",
                 AXIS_NAMES,
                 DEGREES_PER_RADIAN,
-                least=1e-4,
+                min_extent=1e-4,
             ),
             lambda info: info["orientation_error"],
         ),
     ),
     "MotionCueing": (
         Part(
-            Chart("force_error", "Error of perceived force", "m/s²", AXIS_NAMES, least=0.1),
+            Chart("force_error", "Error of perceived force", "m/s²", AXIS_NAMES, min_extent=0.1),
             lambda info: info["perceived_error"][:3],
         ),
         Part(
@@ -95,7 +95,7 @@ TASK_CHARTS: dict[str, tuple[Part, ...]] = {
                 "deg/s",
                 AXIS_NAMES,
                 DEGREES_PER_RADIAN,
-                least=0.01,
+                min_extent=0.01,
             ),
             lambda info: info["perceived_error"][3:6],
         ),
@@ -106,17 +106,19 @@ TASK_CHARTS: dict[str, tuple[Part, ...]] = {
             lambda info: np.concatenate([info["base_acceleration"], info["absolute_acceleration"]]),
         ),
         Part(
-            Chart("displacement", "Displacement in the world", "mm", AXIS_NAMES, 1e3, least=1e-4),
+            Chart(
+                "displacement", "Displacement in the world", "mm", AXIS_NAMES, 1e3, min_extent=1e-4
+            ),
             lambda info: info["absolute_displacement"],
         ),
     ),
     "BallBalance": (
         Part(
-            Chart("ball_error", "Ball to target", "mm", AXIS_NAMES[:2], 1e3, least=1e-3),
+            Chart("ball_error", "Ball to target", "mm", AXIS_NAMES[:2], 1e3, min_extent=1e-3),
             lambda info: info["target_error"],
         ),
         Part(
-            Chart("slope", "Slope of the plate", "%", AXIS_NAMES[:2], 100.0, least=0.01),
+            Chart("slope", "Slope of the plate", "%", AXIS_NAMES[:2], 100.0, min_extent=0.01),
             lambda info: info["slope"],
         ),
     ),

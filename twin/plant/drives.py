@@ -93,9 +93,9 @@ def saturation(limited: FloatArray) -> Saturation:
     """Return the fractions of the time `(m, n)` of which `limited` gives the limits, 0 for none."""
     if not len(limited):
         limited = np.zeros((1, np.shape(limited)[1]))
-    at = np.array([limited == code for _, code in LIMIT_CODES])
-    force, speed, out_of_step = at.mean(axis=1)
-    return Saturation(force, speed, out_of_step, at.any(axis=2).mean(axis=1))
+    is_at_limit = np.array([limited == code for _, code in LIMIT_CODES])
+    force, speed, out_of_step = is_at_limit.mean(axis=1)
+    return Saturation(force, speed, out_of_step, is_at_limit.any(axis=2).mean(axis=1))
 
 
 def at_limits(limited: FloatArray, rotary: bool) -> list[str]:
@@ -107,18 +107,18 @@ def at_limits(limited: FloatArray, rotary: bool) -> list[str]:
     ]
 
 
-def _state(name: str, rotary: bool, which: Any) -> str:
+def _state(name: str, rotary: bool, is_at_limit: Any) -> str:
     if not name:
-        return f"{_legs(which)} out of step"
+        return f"{_legs(is_at_limit)} out of step"
     quantity = "torque" if rotary and name == "force" else name
-    return f"{_legs(which)} at {'their' if which.sum() > 1 else 'its'} {quantity} limit"
+    return f"{_legs(is_at_limit)} at {'their' if is_at_limit.sum() > 1 else 'its'} {quantity} limit"
 
 
-def _legs(which: Any) -> str:
-    if which.all():
+def _legs(is_at_limit: Any) -> str:
+    if is_at_limit.all():
         return "all legs"
-    leg_numbers = ", ".join(str(index + 1) for index in np.flatnonzero(which))
-    return f"{'legs' if which.sum() > 1 else 'leg'} {leg_numbers}"
+    leg_numbers = ", ".join(str(index + 1) for index in np.flatnonzero(is_at_limit))
+    return f"{'legs' if is_at_limit.sum() > 1 else 'leg'} {leg_numbers}"
 
 
 def _percent(fraction: float) -> str:
@@ -394,8 +394,10 @@ def _weighted(matrix: FloatArray, weights: FloatArray) -> FloatArray:
     return root[:, None] * matrix * root
 
 
-def follow(drives: FloatArray, states: FloatArray, before: Command, now: Command) -> None:
-    """Set the integrals in `states` for a bumpless change from command `before` to `now`.
+def follow(
+    drives: FloatArray, states: FloatArray, old_command: Command, new_command: Command
+) -> None:
+    """Set the integrals in `states` for a bumpless change from one command to another.
 
     Where feedforward ends, the velocity loops take over its force; after mode "force", whose
     force they have taken over already, what begins is left out of it.
@@ -403,39 +405,39 @@ def follow(drives: FloatArray, states: FloatArray, before: Command, now: Command
     Args:
         drives: `(n, CONSTANTS)`.
         states: `(n, STATES)`, changed in place.
-        before: followed so far.
-        now: followed from now on.
+        old_command: followed so far.
+        new_command: followed from now on.
     """
     integral = states[:, column.INTEGRAL]
-    if before.mode == "velocity":
-        if before.feedforward is not None and now.feedforward is None:
-            integral += _passed(drives, before.feedforward)
-            bound(drives, states)
-    elif now.mode == "velocity" and now.feedforward is not None:
-        integral -= _passed(drives, now.feedforward)
+    if old_command.mode == "velocity":
+        if old_command.feedforward is not None and new_command.feedforward is None:
+            integral += _converted(drives, old_command.feedforward)
+            limit_integrals(drives, states)
+    elif new_command.mode == "velocity" and new_command.feedforward is not None:
+        integral -= _converted(drives, new_command.feedforward)
 
 
-def take_over(drives: FloatArray, states: FloatArray, now: Command) -> None:
-    """Set the integrals to the motors' efforts less the feedforward of the command `now`.
+def take_over(drives: FloatArray, states: FloatArray, command: Command) -> None:
+    """Set the integrals to the motors' efforts less the feedforward of the command `command`.
 
     Args:
         drives: `(n, CONSTANTS)`.
         states: `(n, STATES)`, changed in place.
-        now: the first command of another controller.
+        command: the first command of another controller.
     """
     integral = states[:, column.INTEGRAL]
     integral[:] = states[:, column.EFFORT]
-    if now.mode == "velocity" and now.feedforward is not None:
-        integral -= _passed(drives, now.feedforward)
+    if command.mode == "velocity" and command.feedforward is not None:
+        integral -= _converted(drives, command.feedforward)
 
 
-def bound(drives: FloatArray, states: FloatArray) -> None:
+def limit_integrals(drives: FloatArray, states: FloatArray) -> None:
     """Limit the integrals to the drives' peak efforts."""
     peak, integral = drives[:, column.PEAK], states[:, column.INTEGRAL]
     np.clip(integral, -peak, peak, out=integral)
 
 
-def _passed(drives: FloatArray, feedforward: FloatArray) -> FloatArray:
+def _converted(drives: FloatArray, feedforward: FloatArray) -> FloatArray:
     """Return `feedforward` `(n,)` limited to the range of the converters, without rounding."""
     peak = drives[:, column.PEAK]
     is_quantised = drives[:, column.EFFORT_DIGIT] > 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import has_encoders
 from twin.control.gains import drive_model, encoder_noise, total_to_motor_mass_ratio
-from twin.control.observer.cascade import HEAVY_LEG_MASS_RATIO, suitable_design
+from twin.control.observer.cascade import suitable_design
 from twin.control.observer.kalman_observer import ObserverDesign, steady_gains
 from twin.errors import InputError
 from twin.kernels.kinematics import jacobian_batch
@@ -72,6 +72,11 @@ MAX_PAUSE = 0.2
 SHOCK_TIME = 0.1
 """[s] Engineering choice: time after a shock to the machine in which innovations are no jumps of
 encoders.
+"""
+
+LOAD_MASS_RATIO = 1.5
+"""Engineering choice: mass that a motor moves, over its own, from which the load is corrected with
+the motor: at 1.9 the correction of the motor alone diverges.
 """
 
 OUTLIER_FRACTION = 0.1
@@ -205,7 +210,7 @@ class ShadowModel:
         self.disturbance = np.zeros(machine.n_actuators)
         self._jacobian = np.zeros((1, machine.n_actuators, 6))
         self._has_velocity_loop = mode == "velocity"
-        self._corrects_load = total_to_motor_mass_ratio(machine) > HEAVY_LEG_MASS_RATIO
+        self._corrects_load = total_to_motor_mass_ratio(machine) > LOAD_MASS_RATIO
         self._link()
         # These are shown until those of the machine are known.
         self.pose[:], self.coordinates[:] = machine.home, machine.home_coordinates
@@ -239,7 +244,7 @@ class ShadowModel:
         for _ in range(3):  # from the second time on with the windup of transmissions and springs
             # Readings of redundant actuators contradict each other: the pose is the nearest one.
             pose = self.machine.forward_kinematics(coordinates - windup, tolerance=self._stroke)
-            twist = np.linalg.pinv(self.machine.jacobian(pose)) @ rates
+            twist = allowed_motion(self.machine, pose, self.machine.jacobian(pose)) @ rates
             motion = self.machine.constrain(pose, twist)
             self._plant.reset([0], pose=motion.pose[None], twist=motion.twist[None])
             windup = self.coordinates - self.machine.inverse_kinematics(motion.pose)
@@ -280,12 +285,8 @@ class ShadowModel:
             )
             states[:, column.EFFORT] -= force_correction
         if self._corrects_load:  # a light motor alone could not take its load along
-            solution = np.linalg.lstsq(
-                self.jacobian(),
-                np.stack([position_correction, speed_correction], axis=1),
-                rcond=None,
-            )
-            platform_corrections = solution[0]
+            corrections = np.stack([position_correction, speed_correction], axis=1)
+            platform_corrections = self.allowed_motion() @ corrections
             self.pose[:] = displaced(self.pose, platform_corrections[:, 0])
             self.twist += platform_corrections[:, 1]
             self._legs += position_correction
@@ -305,6 +306,24 @@ class ShadowModel:
         jacobian_batch(self.machine.constants.legs, self._plant.pose, self._jacobian)
         matrix: FloatArray = self._jacobian[0]
         return matrix
+
+    def allowed_motion(self) -> FloatArray:
+        """Return the platform's twists `(6, n)` at unit rates of the legs, at the present pose."""
+        return allowed_motion(self.machine, self.pose, self.jacobian())
+
+
+def allowed_motion(machine: MachineModel, pose: FloatArray, jacobian: FloatArray) -> FloatArray:
+    """Return the twists `(6, n)` at unit rates of the legs that constraints allow.
+
+    Args:
+        machine: with legs that may constrain the platform.
+        pose: `(7,)` of the platform.
+        jacobian: `(n, 6)` there.
+    """
+    rows = jacobian
+    if machine.dof < 6:
+        rows = np.vstack([jacobian, machine.constraints(pose)])
+    return np.asarray(np.linalg.pinv(rows)[:, : len(jacobian)])
 
 
 def innovation_std(design: ObserverDesign, covariance: FloatArray, count: int) -> FloatArray:

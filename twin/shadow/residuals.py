@@ -222,7 +222,7 @@ class Residuals:
         """Return the block of the sums, and begin the next one."""
         model = self._model
         jacobian = model.jacobian().copy()
-        wrench_forces = np.linalg.pinv(jacobian.T)
+        wrench_forces = model.allowed_motion().T
         load = model.acceleration[:3] + self._gravity
         turn = rotation_matrix(model.pose[3:])
         arms = np.column_stack([turn @ self._center, turn])

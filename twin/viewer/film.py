@@ -125,7 +125,7 @@ def write_picture(
     as_instance(look, "look", Look)
     target = check_picture(path)
     scenes = _scenes(trajectory, platform)
-    instant = scenes.widest() if time is None else _instant(time, "time", scenes)
+    instant = scenes.farthest_time() if time is None else _instant(time, "time", scenes)
     with run_camera(platform, scenes, look, payload) as camera:
         return write_png(target, image_at(camera, scenes, instant, look.ghost))
 

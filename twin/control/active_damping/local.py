@@ -255,7 +255,7 @@ class LocalFeedback(Controller):
     def _prepare(self, reference: Reference) -> None:
         drives, forward = self._drives, forward_forces(self.platform, reference)
         inertia_forces = drives.inertia * reference.accelerations
-        self._forward = forward
+        self._leg_feedforward = forward
         self._reference_force = forward + inertia_forces + drives.friction_force(reference.rates)
         self._coordinates = reference.coordinates + drives.wind_up(forward)
         super()._prepare(reference)
@@ -276,7 +276,7 @@ class LocalFeedback(Controller):
         self._previous_state = self._state
         law_force, self._state = self.law.update(self._previous_state, *errors)
         self._last_reading = self._sensor.read(measurement)
-        self._previous_force = self._forward[row_index]
+        self._previous_force = self._leg_feedforward[row_index]
         outer_force = self._outer_force(np.concatenate(errors), law_force)
         reference_force = self._reference_force[reference.row(step + self._lead_periods)]
         return Command(reference_force + law_force + outer_force, "force")

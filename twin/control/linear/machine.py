@@ -132,10 +132,10 @@ def series(first: StateSpace, second: StateSpace) -> StateSpace:
     """
     if first.period != second.period or len(first.C) != second.B.shape[1]:
         raise InputError("second", "must have the first's period, and its outputs as inputs")
-    a, b = len(first.A), len(second.A)
-    dynamics = np.zeros((a + b, a + b))
-    dynamics[:a, :a], dynamics[a:, a:] = first.A, second.A
-    dynamics[a:, :a] = second.B @ first.C
+    n_first, n_second = len(first.A), len(second.A)
+    dynamics = np.zeros((n_first + n_second, n_first + n_second))
+    dynamics[:n_first, :n_first], dynamics[n_first:, n_first:] = first.A, second.A
+    dynamics[n_first:, :n_first] = second.B @ first.C
     return StateSpace(
         dynamics,
         np.vstack([first.B, second.B @ first.D]),

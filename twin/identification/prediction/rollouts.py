@@ -440,14 +440,14 @@ def windows_of(recording: Recording, samples: int) -> Windows:
 def smoothed_motion(
     recording: Recording, machine: MachineModel, drives: FloatArray
 ) -> tuple[Starts, FloatArray]:
-    """Return states `(T, ...)` to begin with, and inverse Jacobians `(T, 6, 6)`, at all samples.
+    """Return states `(T, ...)` to begin with, and inverse Jacobians `(T, 6, n)`, at all samples.
 
     Args:
         recording: of the motion.
         machine: as far as it is known.
         drives: `(n, CONSTANTS)` of the machine.
     """
-    position, speed, acceleration, pose, twist, inverse, force = _smoothed(recording, machine)
+    position, speed, acceleration, pose, twist, _, inverse, force = _smoothed(recording, machine)
     has_inertia = drives[:, column.INERTIA] > 0.0
     stiffness = np.where(has_inertia, drives[:, column.STIFFNESS], np.inf)
     motor_lead = (
@@ -471,7 +471,10 @@ def sign_reversals(recording: Recording, machine: MachineModel, windows: Windows
 
 
 def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, ...]:
-    """Return coordinates with two derivatives, poses, twists, inverse Jacobians and leg forces."""
+    """Return motion of motors, then of the platform, inverse Jacobians and leg forces.
+
+    Inverse Jacobians `(T, 6, n)` are those of the motions that the legs allow.
+    """
     from scipy.signal import savgol_filter
 
     position, speed, acceleration = (
@@ -486,27 +489,22 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
         for k in range(3)
     )
     pose = machine.forward_kinematics(position)
-    inverse = np.asarray(np.linalg.inv(machine.jacobian(pose)))
+    jacobian = machine.jacobian(pose)
+    allowed = np.concatenate([jacobian, machine.constraints(pose)], axis=1)
+    inverse = np.linalg.inv(allowed)[:, :, : machine.n_actuators]
     twist = np.einsum("kij,kj->ki", inverse, speed)
-    slope = machine.jacobian_derivative(pose, twist)
-    jacobian_part = acceleration - np.einsum("kij,kj->ki", slope, twist)
-    force = machine.inverse_dynamics(pose, twist, np.einsum("kij,kj->ki", inverse, jacobian_part))
-    return position, speed, acceleration, pose, twist, inverse, force
+    required = machine.constrain(pose, twist).acceleration
+    motor_part = acceleration - np.einsum("kij,kj->ki", jacobian, required)
+    motor_part -= np.einsum("kij,kj->ki", machine.jacobian_derivative(pose, twist), twist)
+    platform = required + np.einsum("kij,kj->ki", inverse, motor_part)
+    force = machine.inverse_dynamics(pose, twist, platform)
+    return position, speed, acceleration, pose, twist, platform, inverse, force
 
 
 def recorded_motion(recording: Recording, machine: MachineModel) -> RecordedMotion:
     """Return the motion of the platform of a recording, along which free terms act."""
-    position, _, acceleration, pose, twist, inverse, force = _smoothed(recording, machine)
-    slope = machine.jacobian_derivative(pose, twist)
-    jacobian_part = acceleration - np.einsum("kij,kj->ki", slope, twist)
-    return RecordedMotion(
-        recording.time,
-        pose,
-        twist,
-        np.einsum("kij,kj->ki", inverse, jacobian_part),
-        force,
-        position,
-    )
+    position, _, _, pose, twist, acceleration, _, force = _smoothed(recording, machine)
+    return RecordedMotion(recording.time, pose, twist, acceleration, force, position)
 
 
 def _width(recording: Recording) -> int:

@@ -29,6 +29,7 @@ from twin.identification.result.identification import ForceStage, Identification
 from twin.identification.result.predictions import (
     PredictionStage,
     check_predictable,
+    file_error,
     force_stage,
     prediction_stage,
 )
@@ -294,7 +295,7 @@ def identify(
         )
         predicted = predict()
         if predicted is not None and predicted.surpassed:
-            better = predicted.surpassed
+            better = [each for each in predicted.surpassed if each in predictable]
             notes.append(
                 f"{listed(each.path for each in better)} as the forces show: on data kept apart "
                 "that is better than what predictions of the encoders gave"
@@ -321,7 +322,7 @@ def _recordings(
             raise
         return [], [f"the forces alone decide, without predictions ({error})"]
     synchronised_recordings, clock_shifts = zip(
-        *(synchronised(recording, platform) for recording in recordings), strict=True
+        *(_on_one_clock(recording, platform) for recording in recordings), strict=True
     )
     notes = [
         f"clocks of commands and encoders differ by {1e3 * clock:.2f} ms, which is removed: delays "
@@ -330,6 +331,17 @@ def _recordings(
         if clock
     ]
     return list(synchronised_recordings), notes
+
+
+def _on_one_clock(recording: Recording, platform: Platform) -> tuple[Recording, float]:
+    """Return `synchronised`, if the machine of the file predicts better with it.
+
+    Commands of motors that stick lead the motion without any difference of clocks.
+    """
+    moved, clock_shift = synchronised(recording, platform)
+    if clock_shift and file_error(platform, moved) > file_error(platform, recording):
+        return recording, 0.0
+    return moved, clock_shift
 
 
 def _check_observable(

@@ -374,7 +374,7 @@ def _surpassed(
     kept: Sequence[PredictionProblem],
     left: Misfit,
 ) -> tuple[Parameter, ...]:
-    """Return the parameters of both stages if the force estimates are the better ones.
+    """Return what the forces show if their estimates of what both stages show are better.
 
     Both sets of values predict the encoders and the forces that were kept apart. A set is better
     where it loses less on the data of the other stage than the other loses on its own. Within
@@ -395,7 +395,7 @@ def _surpassed(
     if not shared_parameters:
         return ()
     if left.is_withheld:
-        return tuple(shared_parameters) if forces.signal == "forces" else ()
+        return forces.shown if forces.signal == "forces" else ()
     mixed_values = values.copy()
     mixed_values[shared_indices] = forces.estimate.starting_values(shared_parameters)
     own_error, mixed_error = (_rms(kept, candidate) for candidate in (values, mixed_values))
@@ -412,7 +412,12 @@ def _surpassed(
         ]
         ratios = np.sqrt(np.diag(square))[shared_indices] / errors[force_indices]
         ratio = float(np.exp(np.mean(np.log(ratios))))
-    return tuple(shared_parameters) if ratio > 1.0 else ()
+    return forces.shown if ratio > 1.0 else ()
+
+
+def file_error(platform: Platform, recording: Recording) -> float:
+    """Return the root mean square error [m, rad] of the encoders with the numbers of the file."""
+    return _rms([PredictionProblem(platform, recording, ())], np.zeros(0))
 
 
 def _rms(problems: Sequence[PredictionProblem], values: FloatArray) -> float:
@@ -436,13 +441,19 @@ def _decided(
     Raises:
         InputError: neither predictions nor forces show any of the parameters.
     """
-    shown_by_forces = [] if forces is None else forces.shown
-    hidden = visibility(slopes, parameters).unobservable
-    left_to_forces = [parameter for parameter in hidden if parameter in shown_by_forces]
-    kept = [k for k, parameter in enumerate(parameters) if parameter not in left_to_forces]
+    shown = () if forces is None else forces.shown
+    left_to_forces: list[Parameter] = []
+    while kept := [k for k, each in enumerate(parameters) if each not in left_to_forces]:
+        seen = visibility(slopes[:, kept], [parameters[k] for k in kept])
+        hidden = [(each,) for each in seen.unobservable]
+        hidden += [direction.parameters for direction in seen.unobservable_directions]
+        left = {each for names in hidden for each in [*(p for p in names if p in shown)][:1]}
+        if not left:
+            break
+        left_to_forces += left
     if not kept:
         return None, left_to_forces
-    decision = visibility(slopes[:, kept], [parameters[k] for k in kept]).decide(if_unobservable)
+    decision = seen.decide(if_unobservable)
     if not decision.free and (forces is None or not forces.shown):
         raise InputError(
             "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
@@ -452,12 +463,12 @@ def _decided(
 
 def check_predictable(platform: MachineModel) -> None:
     """Raise InputError if predictions are not supported for a machine."""
-    if platform.dof != 6 or platform.n_actuators != 6 or platform.n_deflections:
+    if platform.n_actuators != platform.dof or platform.n_deflections:
         raise InputError(
             "platform",
             f"{platform.name} has {platform.n_actuators} actuators, {platform.dof} degrees of "
-            f"freedom and {platform.n_deflections} springs in its legs; identification takes "
-            "machines with six actuators, six degrees of freedom and none",
+            f"freedom and {platform.n_deflections} springs in its legs; predictions take machines "
+            "with one actuator per degree of freedom and no springs",
         )
     if any(leg.drive is not None and leg.drive.positioning() for leg in platform.parameters.legs):
         raise InputError("platform", "drives of positions are not supported; forces or speeds are")

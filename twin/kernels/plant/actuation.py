@@ -157,14 +157,14 @@ def positioning_effort(
 
 
 @device
-def converted(value: float, full: float, digit: float) -> float:
-    """Return `value` as a converter of range `full` outputs it in steps of `digit`; 0: exact.
+def converted(value: float, full_range: float, digit: float) -> float:
+    """Return `value` as a converter of range `full_range` outputs it in steps of `digit`; 0: exact.
 
     The codes of a converter end one below its full range: -2048 to 2047 with 12 bits.
     """
     if digit == 0.0:
         return value
-    top = full / digit
+    top = full_range / digit
     return digit * round(limited(value / digit, -top, top - 1.0))
 
 
@@ -319,9 +319,9 @@ def transmit(
     half_change, half_viscous = 0.5 * state[SPEED_CHANGE] / substeps, 0.5 * drive[VISCOUS]
     remaining_fraction = 1.0 / (1.0 + half_viscous * substep * mobility)
     for substep_index in range(substeps):
-        leg = coordinate + rate * (substep_index + 0.5) * substep
+        leg_coordinate = coordinate + rate * (substep_index + 0.5) * substep
         force = contact(
-            position + 0.5 * substep * speed - leg,
+            position + 0.5 * substep * speed - leg_coordinate,
             speed + half_change - middle_rate,
             drive[HALF_BACKLASH],
             drive[STIFFNESS],

@@ -36,7 +36,12 @@ from __future__ import annotations
     TOP_SPEED,
     FIELD_DAMPING,
 ) = range(32)
-"""Columns of a drive's constants; docs/plant.md says what each is."""
+"""Columns of a drive's constants: motor inertia; dry, breakaway and viscous friction with the
+Stribeck speed; transmission; share of an effort's error left after a step of the engine, at its end
+and in its mean; peak and continuous effort and the rate of warming; largest speed; limit switches;
+end stops; brake; resolutions of commands. Of position drives: dead band, span of the servo's law or
+full step, resolution, steps of the engine per update, speed without effort, damping of the field.
+docs/plant.md has their units."""
 
 CONSTANT_COUNT = 32
 

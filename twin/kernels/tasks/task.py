@@ -282,9 +282,11 @@ def window(time: float, duration: float, fade: float) -> tuple[float, float]:
 
 
 @device
-def turned_on(cosine: float, sine: float, by_cosine: float, by_sine: float) -> tuple[float, float]:
-    """Return cosine and sine of an angle, larger by that of `by_cosine` and `by_sine`."""
-    return cosine * by_cosine - sine * by_sine, sine * by_cosine + cosine * by_sine
+def turned_on(
+    cosine: float, sine: float, step_cosine: float, step_sine: float
+) -> tuple[float, float]:
+    """Return cosine and sine of an angle, larger by that of `step_cosine` and `step_sine`."""
+    return cosine * step_cosine - sine * step_sine, sine * step_cosine + cosine * step_sine
 
 
 @compiled

@@ -13,7 +13,7 @@ from twin.page.panels.motion import MotionPanel
 from twin.page.panels.state import note
 from twin.page.requests import Requests, TypingPause
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.settings import SetUp, Value, as_set_up, written
+from twin.simulation.live.settings import SetUp, Value, as_set_up, set_up_text
 
 NOT_IN_IT = "The motion from a file is not in the link: send the file along."
 
@@ -62,7 +62,7 @@ class SetUpPanel:
         for panel in self._kept:
             controls |= panel.chosen
         present_set_up = SetUp(session.machine, session.settings, target, controls)
-        text = written(present_set_up)
+        text = set_up_text(present_set_up)
         if text != self._shown and not self._typing.waiting:
             self._shown = self._text.value = text
             name = f'data-machine="{escape(session.machine)}" href="#{escape(text)}"'

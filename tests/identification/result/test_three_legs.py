@@ -1,0 +1,106 @@
+"""Both stages on a tip-tilt table: three legs, whose hinges leave height, roll and pitch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from three_legs import LIGHT_DRIVES
+
+import twin
+from twin.analysis.platform import Platform
+from twin.control import make_controller
+from twin.errors import InputError
+from twin.identification.excitation import excite
+from twin.identification.parameters import prior_std_array, select
+from twin.identification.result.identification import Identification
+from twin.identification.result.identify import identify
+from twin.logs import Log, log_of
+from twin.motion import Motion
+
+TRUTH = {
+    "platform.body.mass": 2.12,
+    "platform.body.center_of_mass.0": 0.003,
+    "platform.body.center_of_mass.2": 0.034,
+    "leg.drive.friction": 1.8,
+    "leg.drive.viscous": 34.0,
+}
+
+SHOWN = "platform.body.mass, platform.body.center_of_mass.*, platform.body.inertia.0.0, " + (
+    "platform.body.inertia.1.1, leg.drive.friction, leg.drive.viscous"
+)
+
+DURATION = 5.0
+"""[s]"""
+
+
+@pytest.fixture(scope="module")
+def tripod(tmp_path_factory: pytest.TempPathFactory) -> Platform:
+    """The table as its file has it, with drives."""
+    path = tmp_path_factory.mktemp("machine") / "tripod.toml"
+    path.write_text(LIGHT_DRIVES)
+    return twin.load(path)
+
+
+@pytest.fixture(scope="module")
+def motion(tripod: Platform) -> Motion:
+    """The motion of `twin excite`."""
+    return excite(tripod, select(tripod, "payload"), DURATION, seed=0).motion
+
+
+@pytest.fixture(scope="module")
+def log(tripod: Platform, motion: Motion) -> Log:
+    """The log of the hidden table."""
+    return moved(tripod, TRUTH, motion, 1.25e-4)
+
+
+def moved(file: Platform, truth: dict[str, float], motion: Motion, timestep: float) -> Log:
+    """Return the log of a machine that differs from its file, under a law that knows the file."""
+    hidden = file.with_(parameters=truth)
+    law = make_controller("computed_torque", hidden, motion, model=file)
+    return log_of(hidden.simulate(DURATION, controller=law, timestep=timestep))
+
+
+def part(log: Log, *names: str) -> Log:
+    return Log(tuple(log[name] for name in names))
+
+
+def check_intervals(found: Identification) -> None:
+    """Assert that the intervals are finite and hold the truth."""
+    truth = np.array([TRUTH.get(each.path, each.nominal) for each in found.parameters])
+    half_widths = found.margins * found.standard_errors
+    assert np.isfinite(half_widths).all()
+    assert (np.abs(found.values - truth) < half_widths).all()
+
+
+@pytest.mark.slow
+def test_encoders_show_payload_and_friction_within_their_intervals(
+    tripod: Platform, log: Log
+) -> None:
+    found = identify(tripod, [part(log, "measured", "command_forces")], SHOWN)
+    assert found.forces is None and not found.fixed
+    check_intervals(found)
+    ratios = found.standard_errors / prior_std_array(found.parameters)
+    assert ratios.max() < 0.05
+
+
+@pytest.mark.slow
+def test_what_no_stage_shows_is_named_and_the_rest_is_found(tripod: Platform, log: Log) -> None:
+    """The legs leave hardly any yaw: encoders say next to nothing of the moment about it."""
+    names = "platform.body.mass, platform.body.inertia.2.2"
+    known = part(log, "measured", "command_forces")
+    tight = {"platform.body.inertia.2.2": 1e-4}
+    with pytest.raises(InputError, match=r"inertia zz .* does not show.*hold"):
+        identify(tripod, [known], names, spreads=tight)
+    found = identify(tripod, [known], names, spreads=tight, if_unobservable="hold")
+    assert [each.path for each in found.fixed] == ["platform.body.inertia.2.2"]
+
+
+@pytest.mark.slow
+def test_predictions_refuse_nothing_that_forces_show(motion: Motion) -> None:
+    """Encoders of ideal drives show little of the payload, exact forces all of it."""
+    truth = {path: value for path, value in TRUTH.items() if path.startswith("platform")}
+    given = moved(twin.load("tripod"), truth, motion, 5e-4)
+    found = identify(twin.load("tripod"), [given], "payload")
+    assert found.forces is not None and not found.fixed
+    error = found.values - [truth.get(each.path, each.nominal) for each in found.parameters]
+    assert (np.abs(error) < 1e-3 * prior_std_array(found.parameters)).all()
