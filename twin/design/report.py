@@ -17,6 +17,9 @@ from twin.design.specification import Objective, angle_bounds
 SHOWN_UNITS = {"m": ("mm", 1e3), "rad": ("deg", 180.0 / np.pi), "rad/s": ("deg/s", 180.0 / np.pi)}
 """Unit of a table, and what SI values are multiplied by, where it is not the SI unit."""
 
+CAMERA_EYE = {"x": 1.5, "y": 1.5, "z": 1.0}
+"""Place of the camera of a picture, in sizes of the scene."""
+
 
 def design_results(machines: Sequence[Design], other: Objective | None = None) -> Results:
     """Return the results of a design, or of machines along a front to another objective."""
@@ -151,7 +154,9 @@ def _machines_figure(machines: Sequence[Design], titles: Sequence[str]) -> Any:
     shown = {"visible": count == 1}
     side = shown | {"range": [-extent, extent]}
     height = shown | {"range": [heights.min(), heights.max()]}
-    figure.update_scenes(xaxis=side, yaxis=side, zaxis=height, aspectmode="data")
+    figure.update_scenes(
+        xaxis=side, yaxis=side, zaxis=height, aspectmode="data", camera_eye=CAMERA_EYE
+    )
     return figure
 
 
