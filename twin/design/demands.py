@@ -188,21 +188,7 @@ def judge(
         for name, required, limit, unit in largest
         if limit is not None
     }
-    thickness = (
-        CRANK_WIDTH * machines.rows[:, 0, rss.CRANK_LENGTH]
-        if cranks
-        else 2.0 * estimates.LEG_RADIUS_RATIO * ranges[:, 0]
-    )
-    clearance = thickness if limits.clearance is None else np.full(len(needs), limits.clearance)
-    demands["clearance"] = at_least(needs[:, CLEARANCE], clearance, "m")
-    if not cranks:
-        demands["retracted length"] = at_least(ranges[:, 0], limits.retracted * stroke, "m")
-    if limits.stiffness:
-        found = specification.actuator_stiffness * needs[:, STIFFNESS]
-        demands["stiffness"] = at_least(found, np.full(len(needs), limits.stiffness), "N/m")
-    if limits.frequency:
-        found = np.sqrt(specification.actuator_stiffness * needs[:, FREQUENCY]) / (2.0 * np.pi)
-        demands["frequency"] = at_least(found, np.full(len(needs), limits.frequency), "Hz")
+    demands |= _least_demands(specification, machines, needs, ranges)
     chosen = np.full(len(needs), -1)
     prices = np.full(len(needs), np.inf)
     if specification.actuators:
@@ -221,6 +207,29 @@ def judge(
         "price": prices,
     }
     return Assessment(demands, figures, chosen, ranges)
+
+
+def _least_demands(
+    specification: Specification, machines: Candidates, needs: FloatArray, ranges: FloatArray
+) -> dict[str, Demand]:
+    """Return the demands whose limit is a least value."""
+    limits, cranks = specification.limits, specification.legs == "rss"
+    clearance = 2.0 * estimates.LEG_RADIUS_RATIO * ranges[:, 0]
+    if cranks:
+        clearance = CRANK_WIDTH * machines.rows[:, 0, rss.CRANK_LENGTH]
+    if limits.clearance is not None:
+        clearance = np.full(len(needs), limits.clearance)
+    demands = {"clearance": at_least(needs[:, CLEARANCE], clearance, "m")}
+    if not cranks:
+        retracted = limits.retracted * (ranges[:, 1] - ranges[:, 0])
+        demands["retracted length"] = at_least(ranges[:, 0], retracted, "m")
+    if limits.stiffness:
+        found = specification.actuator_stiffness * needs[:, STIFFNESS]
+        demands["stiffness"] = at_least(found, np.full(len(needs), limits.stiffness), "N/m")
+    if limits.frequency:
+        found = np.sqrt(specification.actuator_stiffness * needs[:, FREQUENCY]) / (2.0 * np.pi)
+        demands["frequency"] = at_least(found, np.full(len(needs), limits.frequency), "Hz")
+    return demands
 
 
 def at_least(found: FloatArray, limit: FloatArray, unit: str) -> Demand:

@@ -17,6 +17,9 @@ from twin.design.specification import Objective, angle_bounds
 SHOWN_UNITS = {"m": ("mm", 1e3), "rad": ("deg", 180.0 / np.pi), "rad/s": ("deg/s", 180.0 / np.pi)}
 """Unit of a table, and what SI values are multiplied by, where it is not the SI unit."""
 
+CAMERA_EYE = {"x": 1.5, "y": 1.5, "z": 1.0}
+"""Place of the camera of a picture, in sizes of the scene."""
+
 
 def design_results(machines: Sequence[Design], other: Objective | None = None) -> Results:
     """Return the results of a design, or of machines along a front to another objective."""
@@ -66,14 +69,7 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
                 lambda: _front_figure(machines, first, other),
             )
         )
-        titles = [
-            "<br>".join(
-                f"{name} {value:.3g} {unit}"
-                for name, value, unit in _figures(machine)
-                if name in (first, other)
-            )
-            for machine in machines
-        ]
+        titles = [_title(machine, (first, other)) for machine in machines]
         figures.append(
             Figure(
                 "Machines along the front",
@@ -82,6 +78,11 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
             )
         )
     return Results(f"Design: {specification.title}", findings, tables, figures)
+
+
+def _title(machine: Design, names: Sequence[str]) -> str:
+    rows = (row for row in _figures(machine) if row[0] in names)
+    return "<br>".join(f"{name} {value:.3g} {unit}" for name, value, unit in rows)
 
 
 def _shown(required: float, limit: float, unit: str) -> tuple[Cell, Cell, Cell]:
@@ -153,7 +154,9 @@ def _machines_figure(machines: Sequence[Design], titles: Sequence[str]) -> Any:
     shown = {"visible": count == 1}
     side = shown | {"range": [-extent, extent]}
     height = shown | {"range": [heights.min(), heights.max()]}
-    figure.update_scenes(xaxis=side, yaxis=side, zaxis=height, aspectmode="data")
+    figure.update_scenes(
+        xaxis=side, yaxis=side, zaxis=height, aspectmode="data", camera_eye=CAMERA_EYE
+    )
     return figure
 
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from twin.basics.arrays import FloatArray
 from twin.basics.files import as_path
 from twin.basics.toml import read_toml
 from twin.errors import InputError, ParameterError
 from twin.machine.quantity import (
-    Acceleration,
     Angle,
-    AngularAcceleration,
-    AngularSpeed,
     Frequency,
     Length,
     Mass,
-    Speed,
     Stiffness,
     to_si,
 )
@@ -97,47 +102,33 @@ LengthRange = Annotated[tuple[Length, Length], BeforeValidator(_both_ways)]
 
 AngleRange = Annotated[tuple[Angle, Angle], BeforeValidator(_both_ways)]
 
-
-STAYS: Any = 0.0
-"""Number of an axis that a specification leaves out."""
-
-Linear = TypeVar("Linear")
-
-Angular = TypeVar("Angular")
+AtLeastZero = Annotated[float, Field(ge=0.0)]
 
 
 class Part(BaseModel):
     """A table of a specification."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class AxisTable(Part, Generic[Linear, Angular]):
+class AxisTable(Part):
     """Numbers of the six axes about home."""
-
-    x: Linear = STAYS
-    y: Linear = STAYS
-    z: Linear = STAYS
-    roll: Angular = STAYS
-    pitch: Angular = STAYS
-    yaw: Angular = STAYS
 
     @property
     def axes(self) -> FloatArray:
         """Numbers `(6,)` of all axes, or both ends of each `(6, 2)`, in SI units."""
         return np.array([getattr(self, axis) for axis in AXES])
 
-    def both_ways(self) -> FloatArray:
-        """Return motions `(k, 6)` along single axes, both ways."""
-        rows = np.diag(self.axes)[self.axes > 0.0]
-        return np.concatenate([rows, -rows])
 
-
-class RangeTable(AxisTable[LengthRange, AngleRange]):
+class RangeTable(AxisTable):
     """Ranges of the axes from home, each with the others at home."""
 
+    x: LengthRange = (0.0, 0.0)
+    y: LengthRange = (0.0, 0.0)
+    z: LengthRange = (0.0, 0.0)
+    roll: AngleRange = (0.0, 0.0)
+    pitch: AngleRange = (0.0, 0.0)
+    yaw: AngleRange = (0.0, 0.0)
     together: float = Field(
         0.0, ge=0.0, le=1.0, description="fraction of all ranges that is reached at once"
     )
@@ -150,13 +141,32 @@ class RangeTable(AxisTable[LengthRange, AngleRange]):
         return self
 
 
-AtLeastZero = Field(ge=0.0)
+class SpeedTable(AxisTable):
+    """Speeds along the axes that are needed at home, in both directions."""
 
-SpeedTable = AxisTable[Annotated[Speed, AtLeastZero], Annotated[AngularSpeed, AtLeastZero]]
+    units: ClassVar = ("m/s", "rad/s")
+    x: AtLeastZero = 0.0
+    y: AtLeastZero = 0.0
+    z: AtLeastZero = 0.0
+    roll: AtLeastZero = 0.0
+    pitch: AtLeastZero = 0.0
+    yaw: AtLeastZero = 0.0
 
-AccelerationTable = AxisTable[
-    Annotated[Acceleration, AtLeastZero], Annotated[AngularAcceleration, AtLeastZero]
-]
+    @field_validator(*AXES, mode="before")
+    @classmethod
+    def _in_si_units(cls, value: Any, info: ValidationInfo) -> float:
+        return to_si(value, cls.units[info.field_name not in AXES[:3]])
+
+    def both_ways(self) -> FloatArray:
+        """Return motions `(k, 6)` along single axes, both ways."""
+        rows = np.diag(self.axes)[self.axes > 0.0]
+        return np.concatenate([rows, -rows])
+
+
+class AccelerationTable(SpeedTable):
+    """Accelerations along the axes that are needed at home, in both directions, one at a time."""
+
+    units: ClassVar = ("m/s2", "rad/s2")
 
 
 class PayloadTable(Part):
@@ -236,10 +246,8 @@ class Specification(Part):
         (), description="x, y, z, roll, pitch, yaw from home that are reached at rest"
     )
     motion: Any = Field(None, description="motion about home, of `twin.motion`, or its file")
-    speeds: SpeedTable = Field(SpeedTable(), description="along the axes at home, both ways")
-    accelerations: AccelerationTable = Field(
-        AccelerationTable(), description="along the axes at home, both ways, one at a time"
-    )
+    speeds: SpeedTable = SpeedTable()
+    accelerations: AccelerationTable = AccelerationTable()
     payload: PayloadTable | None = None
     limits: LimitTable = LimitTable()
     bounds: dict[str, tuple[float, float]] = Field(

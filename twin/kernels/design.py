@@ -158,6 +158,16 @@ def largest_singular_value(matrix: FloatArray) -> float:
     return value
 
 
+@allocating
+def condition_of(
+    scaled: FloatArray, inverse: FloatArray, square: FloatArray, square_inverse: FloatArray
+) -> float:
+    """Return the condition number of what `scaled_inverse` filled."""
+    if scaled.shape[0] == 6:
+        return largest_singular_value(scaled) * largest_singular_value(inverse)
+    return sqrt(largest_singular_value(square) * largest_singular_value(square_inverse))
+
+
 @device
 def angle_between(first: Vector, second: Vector) -> float:
     """Return the angle [rad] between two unit vectors."""
@@ -356,6 +366,15 @@ def effort_of(inverse: FloatArray, arm: float, i: int, force: Vector, moment: Ve
     return effort
 
 
+@device
+def speed_of(scaled: FloatArray, arm: float, i: int, twist: FloatArray) -> float:
+    """Return the speed of actuator i for the Jacobian with scaled moments."""
+    speed = 0.0
+    for j in range(3):
+        speed += scaled[i, j] * twist[j] + scaled[i, 3 + j] * twist[3 + j] * arm
+    return speed
+
+
 @compiled
 def evaluate(
     rows: FloatArray,
@@ -383,7 +402,7 @@ def evaluate(
         crank_moments: `(m,)` mass times distance from the axis [kg m] of each crank and of the part
             of its rod that it carries; zero for straight legs.
         arms: `(m,)` length [m] by which moments are divided for the condition number.
-        has_springs: whether stiffness and frequency are wanted; zero otherwise.
+        has_springs: whether stiffness and frequency are wanted; infinite otherwise.
         offsets: `(k, 7)` poses relative to home; home comes first.
         twists: `(k, 6)` that are needed there.
         accelerations: `(k, 6)` that are needed there.
@@ -393,15 +412,14 @@ def evaluate(
     count = rows.shape[1]
     jacobian, inverse = np.empty((count, 6)), np.empty((6, count))
     scaled, coordinates = np.empty((count, 6)), np.empty(count)
-    square, square_inverse = np.empty((6, 6)), np.empty((6, 6))
+    matrices = (scaled, inverse, np.empty((6, 6)), np.empty((6, 6)))
     points, home_points = np.empty((count, 3, 3)), np.empty((count, 3, 3))
     unit_mass = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
     for m in range(rows.shape[0]):
         need, body = out[m], bodies[m]
         need[:] = 0.0
-        need[SHORTEST], need[LONGEST], need[CLEARANCE] = inf, -inf, inf
-        if has_springs:
-            need[STIFFNESS], need[FREQUENCY] = inf, inf
+        need[SHORTEST], need[LONGEST] = inf, -inf
+        need[CLEARANCE], need[STIFFNESS], need[FREQUENCY] = inf, inf, inf
         home_sign = 0.0
         for k in range(offsets.shape[0]):
             position = (offsets[k, 0], offsets[k, 1], offsets[k, 2] + heights[m])
@@ -410,43 +428,27 @@ def evaluate(
             reached = place_legs(
                 rows[m], has_cranks, position, quaternion, jacobian, coordinates, points
             )
-            sign = (
-                scaled_inverse(jacobian, arms[m], scaled, inverse, square, square_inverse)
-                if reached
-                else 0.0
-            )
+            sign = scaled_inverse(jacobian, arms[m], *matrices) if reached else 0.0
             home_sign = sign if k == 0 else home_sign
             if sign == 0.0 or sign != home_sign:
                 need[LOST] += 1.0 / offsets.shape[0]
                 continue
-            for i in range(count):
-                need[SHORTEST] = min(need[SHORTEST], coordinates[i])
-                need[LONGEST] = max(need[LONGEST], coordinates[i])
-            if count == 6:
-                condition = largest_singular_value(scaled) * largest_singular_value(inverse)
-            else:
-                condition = sqrt(
-                    largest_singular_value(square) * largest_singular_value(square_inverse)
-                )
-            need[CONDITION] = max(need[CONDITION], condition)
+            need[CONDITION] = max(need[CONDITION], condition_of(*matrices))
             need[CLEARANCE] = min(need[CLEARANCE], clearance(points, has_cranks))
             if k == 0:
                 home_points[:] = points
             fill_angles(points, home_points, turn, has_cranks, need)
-            if has_springs:
-                place = (points, position, turn)
-                stiffness = lowest_mode(inverse, arms[m], unit_mass, 0.0, *place)
-                frequency = lowest_mode(inverse, arms[m], body, tip_masses[m], *place)
-                need[STIFFNESS] = min(need[STIFFNESS], stiffness)
-                need[FREQUENCY] = min(need[FREQUENCY], frequency)
             load = (body, tip_masses[m], points, position, turn)
+            if has_springs:
+                unit = (unit_mass, 0.0, points, position, turn)
+                need[STIFFNESS] = min(need[STIFFNESS], lowest_mode(inverse, arms[m], *unit))
+                need[FREQUENCY] = min(need[FREQUENCY], lowest_mode(inverse, arms[m], *load))
             force, moment = load_wrench(*load, gravity, twists[k], accelerations[k])
             level_moment = gravity * crank_moments[m]  # of a crank at angle zero, which is level
             for i in range(count):
-                effort = level_moment * cos(coordinates[i])
-                effort, speed = effort + effort_of(inverse, arms[m], i, force, moment), 0.0
-                for j in range(3):
-                    speed += scaled[i, j] * twists[k, j]
-                    speed += scaled[i, 3 + j] * twists[k, 3 + j] * arms[m]
+                effort = effort_of(inverse, arms[m], i, force, moment)
+                effort += level_moment * cos(coordinates[i])
+                need[SHORTEST] = min(need[SHORTEST], coordinates[i])
+                need[LONGEST] = max(need[LONGEST], coordinates[i])
                 need[FORCE] = max(need[FORCE], abs(effort))
-                need[SPEED] = max(need[SPEED], abs(speed))
+                need[SPEED] = max(need[SPEED], abs(speed_of(scaled, arms[m], i, twists[k])))
