@@ -5,9 +5,9 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from three_legs import LIGHT_DRIVES
 from refusals import refused
 from shipped import shipped_content
+from three_legs import LIGHT_DRIVES
 from tolerance import max_abs
 
 from twin.analysis.platform import Platform, load
