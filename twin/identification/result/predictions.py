@@ -445,9 +445,9 @@ def _decided(
     left_to_forces: list[Parameter] = []
     while kept := [k for k, each in enumerate(parameters) if each not in left_to_forces]:
         seen = visibility(slopes[:, kept], [parameters[k] for k in kept])
-        hidden = [(each,) for each in seen.unobservable]
-        hidden += [direction.parameters for direction in seen.unobservable_directions]
-        left = {each for names in hidden for each in [*(p for p in names if p in shown)][:1]}
+        left = [each for each in seen.unobservable if each in shown]
+        for direction in seen.unobservable_directions:
+            left += [each for each in direction.parameters if each in shown][:1]
         if not left:
             break
         left_to_forces += left
