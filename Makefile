@@ -54,7 +54,8 @@ $(DRAWN): $(shell find twin envs assets docs/images benchmarks examples -name '*
 
 # The site in build/docs, with the numbers of the last report.
 docs: $(INSTALLED) $(DRAWN)
-	$(BIN)/sphinx-build -W --keep-going -q -j auto -b html docs build/docs
+	rm -rf build/docs
+	$(BIN)/sphinx-build -W --keep-going -q -j auto -b html -d build/doctrees docs build/docs
 
 # The pages in Chromium: what is too wide, clipped, covered, hard to read or has no description. All that it sees on
 # sheets: PYTHONPATH=tests:tests/support python -m legible build/docs report.html --pictures build/sheets

@@ -73,6 +73,8 @@ SPECIFICATIONS = {
     "servos, force": SERVOS,
     "servos, stroke": changed(SERVOS, minimise="stroke"),
     "servos, footprint": changed(SERVOS, minimise="footprint"),
+    "joints anywhere, force": changed(HEXAPOD, symmetry=3),
+    "eight legs, stroke": changed(MOTION_BASE, count=8, symmetry=4, minimise="stroke"),
 }
 
 

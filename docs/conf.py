@@ -15,19 +15,18 @@ import twin  # noqa: E402
 from handbook.drawn import mark_charts, use_drawn  # noqa: E402
 from handbook.figures import wrong_figures  # noqa: E402
 from handbook.generate import generate  # noqa: E402
-from handbook.links import inside_the_site, strays  # noqa: E402
+from handbook.links import inside_the_site  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
 from handbook.notebooks import add_pictures, check_durations  # noqa: E402
 from handbook.references import link_names, resolve_types  # noqa: E402
-from handbook.rendering import dash_fields, restructure, share_docstrings, short_contents  # noqa: E402
+from handbook.rendering import dash_fields, restructure, short_contents  # noqa: E402
 from handbook.report import read_report  # noqa: E402
-from handbook.signatures import ARRAYS, name_aliases, plain_signature, shorten_values  # noqa: E402
-from handbook.slim import slim_pages  # noqa: E402
+from handbook.signatures import remove_long_values, signature_as_written  # noqa: E402
 
 project = "platform twin"
 version = release = twin.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
-exclude_patterns = ["handbook", "_generated/machine_gallery.md", "_generated/convergence_charts.md"]
+exclude_patterns = ["handbook", "_generated/machine_gallery.md", "_generated/convergence.md"]
 language = "en"
 # Quotes stay as they are typed: texts quote values of options. Two dashes begin an option.
 smartquotes_action = "e"
@@ -45,7 +44,9 @@ nb_execution_timeout = 180
 nb_merge_streams = True
 
 autodoc_default_options = {"exclude-members": "model_config, model_post_init"}
-autodoc_type_aliases = {name: name for name in ARRAYS.values()}
+autodoc_preserve_defaults = True
+# Signatures have the types as the source writes them; docstrings name those of constants.
+autodoc_typehints = "none"
 autodoc_use_type_comments = False
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
@@ -74,14 +75,11 @@ def begin(_: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failed: Exception | None) -> None:
-    """Use the pictures that `make docs` has drawn, mark charts, and shorten the lists of pages."""
+    """Use the pictures that `make docs` has drawn, and mark charts."""
     if failed is None and app.builder.format == "html":
         check_durations(app.env)
         use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")
-        for page in strays(Path(app.outdir), app.env.found_docs):
-            page.unlink()
         mark_charts(Path(app.outdir))
-        slim_pages(Path(app.outdir))
 
 
 def rewrite_links(_: Sphinx, name: str, text: list[str]) -> None:
@@ -92,7 +90,6 @@ def rewrite_links(_: Sphinx, name: str, text: list[str]) -> None:
 def setup(app: Sphinx) -> None:
     """Register what writes pages, turns texts into what Sphinx reads, and checks the site."""
     add_renderer(app)
-    name_aliases()
     app.connect("builder-inited", begin)
     app.connect("build-finished", finish)
     app.connect("doctree-resolved", add_pictures)
@@ -102,6 +99,5 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", resolve_types)
     app.connect("doctree-read", link_names)
     app.connect("doctree-resolved", dash_fields)
-    app.connect("doctree-resolved", shorten_values)
-    app.connect("doctree-resolved", share_docstrings)
-    app.connect("autodoc-process-signature", plain_signature)
+    app.connect("doctree-resolved", remove_long_values)
+    app.connect("autodoc-process-signature", signature_as_written)

@@ -40,7 +40,7 @@ FINE_DISTANCE = 0.02
 SPEED_SCALE = 0.5
 """Scale of speeds, in plate radii per second."""
 
-SMALLEST_NEED = 1e-6
+MIN_COLUMN_FRACTION = 1e-6
 """Fraction of the Jacobian's largest entry below which a column counts as zero: the machine cannot
 move along that axis."""
 
@@ -107,7 +107,7 @@ class BallBalance(Task):
         "loss": 10.0,
     }
     termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "ball", "limit")
-    names: ClassVar[tuple[str, ...]] = ("target_radius", "start_radius", "start_speed")
+    varied_settings: ClassVar[tuple[str, ...]] = ("target_radius", "start_radius", "start_speed")
 
     kernel = staticmethod(evaluate)
 
@@ -135,7 +135,7 @@ class BallBalance(Task):
             self._targets, self._task_settings, self._signals, self._balls, self._increments
         )
         legs, measured = platform.constants.legs, self.batch.measured
-        self._fill: Any = SameTypes(pose_command)
+        self._fill_commands: Any = SameTypes(pose_command)
         self._command_bundle = Bundle(
             self._law, legs, self._increments, measured, self.drive_commands
         )
@@ -156,7 +156,7 @@ class BallBalance(Task):
         actuated = np.array([3, 4] if is_tilt else range(6), dtype=np.int64)
         with without_compiling():
             rates_per_axis = np.abs(platform.jacobian(platform.home))
-        is_free = rates_per_axis.max(axis=0) > SMALLEST_NEED * rates_per_axis.max()
+        is_free = rates_per_axis.max(axis=0) > MIN_COLUMN_FRACTION * rates_per_axis.max()
         if is_tilt and not is_free[actuated].all():
             raise InputError("action", f"{platform.name} does not tilt; use 'velocities'")
         self._axes = actuated[is_free[actuated]]
@@ -235,7 +235,7 @@ class BallBalance(Task):
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw targets and ball; options: `target`, `ball`, and the settings in `names`.
+        """Draw targets and ball; options: `target`, `ball`, and the `varied_settings`.
 
         Raises:
             InputError: an option that cannot be used.
@@ -244,7 +244,7 @@ class BallBalance(Task):
         settings, plate_radius = self.settings, self.ball.plate_radius
         values = {
             name: not_negative(options.get(name, getattr(settings, name)), name)
-            for name in self.names
+            for name in self.varied_settings
         }
         if not values.keys().isdisjoint(options):
             read_settings(type(settings), values)
@@ -273,7 +273,7 @@ class BallBalance(Task):
         if not self._moves_pose:
             np.multiply(actions, self._law.scale, out=self.drive_commands)
             return
-        self._fill(actions, self._command_bundle)
+        self._fill_commands(actions, self._command_bundle)
 
 
 def _points_in_disc(generator: np.random.Generator, radius: float, count: int) -> FloatArray:

@@ -47,17 +47,17 @@ def random_motion(
     generator: np.random.Generator,
     *,
     duration: float,
-    lowest: float,
-    highest: float,
+    lowest_frequency: float,
+    highest_frequency: float,
     lines: int,
-    share: float,
+    fraction: float,
     period: float,
     rows: Rows,
 ) -> Callable[[], Motion]:
     """Fill `rows` with sines of random frequency, direction and phase about home.
 
     Every line has a direction of its own in the machine's free axes, rotations weighed with the
-    joints' mean radius. Together they take `share` of the actuators' travel or speed, whichever
+    joints' mean radius. Together they take `fraction` of the actuators' travel or speed, whichever
     is reached first, estimated at home; where the exact coordinates would exceed the limits the
     motion shrinks.
 
@@ -66,10 +66,10 @@ def random_motion(
         scales: scales of its actuators.
         generator: random generator of the motion.
         duration: [s].
-        lowest: frequency [Hz].
-        highest: frequency [Hz].
+        lowest_frequency: frequency [Hz].
+        highest_frequency: frequency [Hz].
         lines: number of sines.
-        share: share of travel and speed, 0 to 1.
+        fraction: share of travel and speed, 0 to 1.
         period: period of the samples [s].
         rows: arrays that are overwritten; samples after the end of the motion stay as they are.
 
@@ -79,8 +79,10 @@ def random_motion(
     Raises:
         InputError: no motion within the limits is found.
     """
-    radius, jacobian = _about_home(platform)
-    frequencies = np.sort(np.exp(generator.uniform(np.log(lowest), np.log(highest), lines)))
+    radius, jacobian = _joint_radius_and_jacobian(platform)
+    frequencies = np.sort(
+        np.exp(generator.uniform(np.log(lowest_frequency), np.log(highest_frequency), lines))
+    )
     # Equal frequencies would make one sine of two.
     frequencies += 1e-9 * np.arange(lines)
     directions = generator.standard_normal((lines, 6))
@@ -94,10 +96,10 @@ def random_motion(
     leg_rates = np.abs(twists @ jacobian.T)
     travel_use = (leg_rates.sum(axis=0) / scales.half).max()
     speed_use = ((2.0 * np.pi * frequencies) @ leg_rates / scales.speed).max()
-    amplitude = directions * (share / max(float(travel_use), float(speed_use), 1e-300))
+    amplitude = directions * (fraction / max(float(travel_use), float(speed_use), 1e-300))
     for _ in range(MAX_TRIES):
         motion = partial(_motion, platform, frequencies, amplitude, duration, seed)
-        fill = _sampled if platform.n_deflections else _fill
+        fill = _fill_from_reference if platform.n_deflections else _fill
         if fill(platform, motion, scales, period, rows):
             return motion
         amplitude = amplitude * SHRINK_FACTOR
@@ -105,7 +107,7 @@ def random_motion(
 
 
 @lru_cache(maxsize=8)
-def _about_home(platform: Platform) -> tuple[float, FloatArray]:
+def _joint_radius_and_jacobian(platform: Platform) -> tuple[float, FloatArray]:
     """Return the mean radius of the joints [m], and the Jacobian at home."""
     radius = characteristic_length(platform.platform_joints)
     with without_compiling():
@@ -130,7 +132,7 @@ def _fill(
     return bool(fill_motion(legs, platform.home, sines, scales, period, rows, width))
 
 
-def _sampled(
+def _fill_from_reference(
     platform: Platform, motion: partial[Motion], scales: Scales, period: float, rows: Rows
 ) -> bool:
     """Fill `rows` with a motion as `_fill` does; deflections of series springs are neglected."""
@@ -184,12 +186,12 @@ class ShakingTables(NamedTuple):
     """`(p + 1, 3)` displacement at the periods' ends [m]"""
 
 
-def spectrum(acceleration: float, lowest: float, highest: float) -> Spectrum:
+def spectrum(acceleration: float, lowest_frequency: float, highest_frequency: float) -> Spectrum:
     """Return the RMS of acceleration [m/s2], velocity and displacement in a band [Hz]."""
 
     def mean_power(order: int) -> float:
         """Return the mean of 1 / omega^order."""
-        low, high = 2.0 * pi * lowest, 2.0 * pi * highest
+        low, high = 2.0 * pi * lowest_frequency, 2.0 * pi * highest_frequency
         if high <= low * (1.0 + 1e-9):
             return low**-order
         return (low**-order - high**-order) / (order * log(high / low))
@@ -206,9 +208,11 @@ def leg_rate_per_speed(platform: Platform) -> FloatArray:
     return np.asarray(np.round(rate_per_speed, RATE_DIGITS))
 
 
-def usual_acceleration(platform: Platform, scales: Scales, lowest: float, highest: float) -> float:
+def usual_acceleration(
+    platform: Platform, scales: Scales, lowest_frequency: float, highest_frequency: float
+) -> float:
     """Return the RMS acceleration [m/s2] of a base that the actuators could make up for."""
-    unit_spectrum = spectrum(1.0, lowest, highest)
+    unit_spectrum = spectrum(1.0, lowest_frequency, highest_frequency)
     rate_per_speed = np.maximum(leg_rate_per_speed(platform), 1e-12)
     travel_limited = (
         TRAVEL_FRACTION
@@ -243,7 +247,11 @@ def _max_displacement(platform: Platform, scales: Scales) -> FloatArray:
 
 
 def random_lines(
-    generator: np.random.Generator, acceleration: float, lowest: float, highest: float, count: int
+    generator: np.random.Generator,
+    acceleration: float,
+    lowest_frequency: float,
+    highest_frequency: float,
+    count: int,
 ) -> FloatArray:
     """Return `(3, count, 3)` frequency [Hz], acceleration [m/s2] and phase of sines per axis.
 
@@ -252,22 +260,22 @@ def random_lines(
     """
     band_fraction = (np.arange(count) + generator.uniform(size=(3, count))) / count
     lines = np.empty((3, count, 3))
-    lines[..., 0] = lowest * (highest / lowest) ** band_fraction
+    lines[..., 0] = lowest_frequency * (highest_frequency / lowest_frequency) ** band_fraction
     # `count` sines of equal amplitude a have the RMS a sqrt(count / 2).
     lines[..., 1] = acceleration * sqrt(2.0 / count)
     lines[..., 2] = generator.uniform(0.0, 2.0 * pi, (3, count))
     return lines
 
 
-def shaking_tables(lines: FloatArray, periods: int, ratio: int, step: float) -> ShakingTables:
-    """Return the base motion over `periods` control periods of `ratio` steps of `step` [s]."""
+def shaking_tables(lines: FloatArray, periods: int, ratio: int, timestep: float) -> ShakingTables:
+    """Return the base motion over `periods` control periods of `ratio` steps of `timestep` [s]."""
     tables = ShakingTables(np.empty((periods, ratio, 3)), np.empty((periods + 1, 3)))
-    fill_tables(lines, step, tables)
+    fill_tables(lines, timestep, tables)
     return tables
 
 
-def fill_tables(lines: FloatArray, step: float, tables: ShakingTables) -> None:
-    """Fill tables with the base motion in engine steps of `step` [s]."""
+def fill_tables(lines: FloatArray, timestep: float, tables: ShakingTables) -> None:
+    """Fill tables with the base motion in engine steps of `timestep` [s]."""
     periods, ratio, _ = tables.mean.shape
-    duration = periods * ratio * step
-    fill_shaking(lines, duration, min(FADE_TIME, 0.25 * duration), step, *tables)
+    duration = periods * ratio * timestep
+    fill_shaking(lines, duration, min(FADE_TIME, 0.25 * duration), timestep, *tables)

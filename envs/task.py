@@ -24,7 +24,7 @@ from twin.plant.plant import forces_at_home
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.simulate import Scene
 
-SHARE_OF_WEIGHT = 2.0
+HOLDING_FORCE_FACTOR = 2.0
 """Effort scale of an actuator without limit, relative to the largest force that holds the machine
 at home."""
 
@@ -37,7 +37,7 @@ def machine_scales(platform: Platform) -> Scales:
     lower, upper = platform.minimum_coordinates, platform.maximum_coordinates
     half_stroke = 0.5 * (upper - lower)
     holding = forces_at_home(platform)
-    weight = SHARE_OF_WEIGHT * max(float(np.abs(holding).max()), 1.0)
+    weight = HOLDING_FORCE_FACTOR * max(float(np.abs(holding).max()), 1.0)
     speeds = actuator_limit(platform, "speed", 2.0 * np.pi * half_stroke)
     efforts = actuator_limit(platform, "effort", weight)
     values = (lower, upper, 0.5 * (lower + upper), half_stroke, speeds, efforts, holding)
@@ -129,7 +129,7 @@ class Task(ABC):
     """Names of the reward's terms and their usual weights."""
     termination_reasons: ClassVar[tuple[str, ...]]
     """Reasons for an episode's end, by code; the first is empty, the second "engine"."""
-    names: ClassVar[tuple[str, ...]] = ()
+    varied_settings: ClassVar[tuple[str, ...]] = ()
     """Settings of the task that a randomisation may vary as `task.<name>`, besides the
     machine's."""
     kernel: Callable[[Any, Any, Any], None] | None = None
@@ -180,7 +180,7 @@ class Task(ABC):
         self.shaking: FloatArray | None = None
         self._scale = channel_scales(self.observations)
         self.observation = np.zeros((size, width(self.observations)), dtype=np.float32)
-        self.last_action, self._action_before = np.zeros((2, size, width(self.actions)))
+        self.last_action, self._previous_action = np.zeros((2, size, width(self.actions)))
         self.term = np.zeros((size, len(self.terms)))
         self.reward = np.zeros(size)
         self.termination_code = np.zeros(size, dtype=np.int64)
@@ -189,8 +189,8 @@ class Task(ABC):
         self._group()
 
     def _group(self, *arrays: Any) -> None:
-        """Group the arrays of all tasks and a task's `arrays` ones in the form its kernel takes."""
-        history = History(self.steps, self.last_action, self._action_before)
+        """Group the arrays of all tasks, then a task's own ones, in the form its kernel takes."""
+        history = History(self.steps, self.last_action, self._previous_action)
         results = Results(
             self.observation,
             self._scale,
@@ -216,15 +216,15 @@ class Task(ABC):
     def clear(self, index: int) -> None:
         """Clear steps and actions of an environment whose episode is over."""
         self.steps[index] = 0
-        self.last_action[index] = self._action_before[index] = 0.0
+        self.last_action[index] = self._previous_action[index] = 0.0
 
     def _check_options(self, options: Mapping[str, Any], *own_options: str) -> None:
-        """Refuse options of `reset` other than a task's `own_options` and the settings in `names`.
+        """Refuse options of `reset` other than a task's `own_options` and the `varied_settings`.
 
         Raises:
             InputError: another option; lists those there are.
         """
-        allowed_options = (*own_options, *self.names)
+        allowed_options = (*own_options, *self.varied_settings)
         unknown = sorted(set(options) - set(allowed_options))
         if unknown:
             raise InputError(
@@ -240,8 +240,8 @@ class Task(ABC):
         return np.array([weights.get(name, default) for name, default in self.terms.items()])
 
     def default_values(self) -> dict[str, float]:
-        """Return the values of the settings in `names` where no randomisation varies them."""
-        return {name: getattr(self.settings, name) for name in self.names}
+        """Return the values of the `varied_settings` where no randomisation varies them."""
+        return {name: getattr(self.settings, name) for name in self.varied_settings}
 
     @abstractmethod
     def begin(
@@ -282,7 +282,7 @@ class Task(ABC):
         """Count a control period and keep its actions `(N, a)`; None after a reset."""
         if actions is not None:
             self.steps += 1
-            self._action_before[:] = self.last_action
+            self._previous_action[:] = self.last_action
             self.last_action[:] = actions
 
     def write_observation(self, indices: Any, values: Mapping[str, Any]) -> None:

@@ -150,7 +150,11 @@ class VibrationIsolation(Task):
         "smoothness": 0.01,
     }
     termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "attitude", "limit")
-    names: ClassVar[tuple[str, ...]] = ("acceleration", "lowest_frequency", "highest_frequency")
+    varied_settings: ClassVar[tuple[str, ...]] = (
+        "acceleration",
+        "lowest_frequency",
+        "highest_frequency",
+    )
 
     kernel = staticmethod(evaluate)
 
@@ -285,17 +289,15 @@ class VibrationIsolation(Task):
         self._noise = np.repeat([acceleration_noise, rate_noise, acceleration_noise], 3)
         self.shaking = np.zeros((size, batch.ratio, 3))
         self._fill = SameTypes(fill_command)
-        shaking_tables, current_arrays = (
-            (self._shaking.mean, self._memory.start),
-            (batch.measured, self.shaking),
-        )
+        shaking_tables = (self._shaking.mean, self._memory.start)
+        current_arrays = (batch.measured, self.shaking)
         self._command_bundle = Bundle(
             self.steps, self._law, *shaking_tables, *current_arrays, self.drive_commands
         )
         self._group(self._shaking, task_settings, self._signals, self._memory)
 
     def default_values(self) -> dict[str, float]:
-        """Return the values of the settings in `names` where no randomisation varies them."""
+        """Return the values of the `varied_settings` where no randomisation varies them."""
         return {**super().default_values(), "acceleration": self.acceleration}
 
     def begin(
@@ -305,28 +307,35 @@ class VibrationIsolation(Task):
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw the shaking of the base for an episode; `options` may have the settings in `names`.
+        """Draw the shaking of the base for an episode; `options` may have the `varied_settings`.
 
         Raises:
             InputError: an option that cannot be used.
         """
         self._check_options(options)
-        acceleration, lowest, highest = (
+        acceleration, lowest_frequency, highest_frequency = (
             bounded(options.get(name, value), name, SMALLEST_NUMBER, LARGEST_NUMBER)
             for name, value in self.default_values().items()
         )
-        highest = max(highest, lowest)
+        highest_frequency = max(highest_frequency, lowest_frequency)
         if options:
-            drawn_values = zip(self.names, (acceleration, lowest, highest), strict=True)
+            drawn_values = zip(
+                self.varied_settings,
+                (acceleration, lowest_frequency, highest_frequency),
+                strict=True,
+            )
             read_settings(type(self.settings), dict(drawn_values))
-        sine_lines = random_lines(generator, acceleration, lowest, highest, self.settings.lines)
+        sine_lines = random_lines(
+            generator, acceleration, lowest_frequency, highest_frequency, self.settings.lines
+        )
         shaking = self._shaking
         tables = ShakingTables(shaking.mean[index, :-1], shaking.displacement[index])
         fill_tables(sine_lines, self.batch.timestep, tables)
         generator.standard_normal(out=shaking.noise[index])
         shaking.noise[index] *= self._noise
         # Three equal axes: the norm of a vector is sqrt(3) times the level of one axis.
-        level, axis_factor = spectrum(acceleration, lowest, highest), np.sqrt(3.0)
+        level = spectrum(acceleration, lowest_frequency, highest_frequency)
+        axis_factor = np.sqrt(3.0)
         radius = self._radius
         if platform.platform_joints is not self.platform.platform_joints:
             radius = characteristic_length(platform.platform_joints)

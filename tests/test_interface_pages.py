@@ -9,8 +9,11 @@ from handbook.docstrings import CODE, as_restructured
 from handbook.links import inside_the_site
 from handbook.references import link_names, meaning, resolve_types
 from handbook.rendering import restructure, short_contents
-from handbook.signatures import without_checks
+from handbook.signatures import signature_as_written
+from twin.basics.arrays import as_floats
 from twin.control.controller import Reference
+from twin.machine.legs.upu import Screw
+from twin.model.machine_model import MachineModel
 
 pytestmark = pytest.mark.quick
 
@@ -35,14 +38,18 @@ def test_docstrings_become_what_sphinx_reads():
     assert as_restructured(["Alias for field number 2"]) == []
 
 
-def test_signatures_leave_out_checks_of_types():
-    checked = "~typing.Annotated[{}, Check(a=[1], b={{'unit': 'kg m2'}}), Other()]"
-    inner = checked.format("float")
-    text = f"(rows: tuple[{inner}, {checked.format(f'dict[str, {inner}]')}] | None, n: int = 3)"
-    assert without_checks(text) == "(rows: tuple[float, dict[str, float]] | None, n: int = 3)"
-    assert without_checks("(x: list[int])") == "(x: list[int])"
-    other = "(x: ~types.Annotated[int | None, Check(pattern='[a'), Tag(a tag)] = None)"
-    assert without_checks(other) == "(x: int | None = None)"
+def test_signatures_have_types_as_the_source_writes_them():
+    def written(kind, value):
+        return signature_as_written(None, kind, "", value, None, None, None)
+
+    assert written("function", as_floats) == (
+        "(value: Any, field: str, last: int | None = None)",
+        "FloatArray",
+    )
+    arguments, result = written("class", Screw)
+    assert "lead: Length" in arguments and "Annotated" not in arguments and result == ""
+    assert "self" not in written("method", MachineModel.forward_kinematics)[0]
+    assert written("attribute", 3) is None
 
 
 def test_docstrings_of_properties_have_sections():

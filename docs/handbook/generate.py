@@ -6,7 +6,7 @@ from pathlib import Path
 
 import twin
 from handbook.commands_page import commands_page
-from handbook.convergence import convergence_fragment
+from handbook.convergence import convergence_table
 from handbook.environments_page import environments_page
 from handbook.errata_page import errata_page, mutations_page
 from handbook.errors_page import errors_page
@@ -58,7 +58,7 @@ def _machines(folder: Path, report: Path) -> dict[str, str]:
         shown[name] = pictures["overview"]
         machines.append(machine)
     pages["machine_gallery.md"] = gallery(machines, shown)
-    pages["convergence_charts.md"] = convergence_fragment(content, folder / "pictures")
+    pages["convergence.md"] = convergence_table(content)
     return pages
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
-from pathlib import Path
 
 CHANGES = (
     (re.compile(r"\]\(\.\./validation/(errata|mutations)\.md"), r"](_generated/\1.md"),
@@ -28,20 +26,3 @@ def inside_the_site(text: str, name: str = "") -> str:
     for pattern, replacement in CHANGES:
         text = pattern.sub(replacement, text)
     return PAGE.sub(r"[](/\1.md)", text) if name.startswith("_generated/") else text
-
-
-OWN = ("search", "genindex", "py-modindex")
-"""Pages that Sphinx adds to a site."""
-
-
-def strays(site: Path, names: Container[str]) -> list[Path]:
-    """Return the pages of a site, in folders of pages, that none of the `names` stands for."""
-    pages = {
-        page: page.relative_to(site).with_suffix("").as_posix() for page in site.rglob("*.html")
-    }
-    files = ("_static", "_downloads", "_images", "_sources")
-    return [
-        page
-        for page, name in pages.items()
-        if name not in names and name not in OWN and name.partition("/")[0] not in files
-    ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from handbook.conventions import conventions
-from handbook.dimensions import dimensions_svg
+from handbook.machine_pictures import SKETCH, VIEWS
 from handbook.markdown import fenced, plain
 from handbook.parameters import configurations, parameters, summary
 from handbook.validated import published, validated
@@ -43,9 +43,7 @@ def machine_page(
     sections = [
         f"# {platform.name}\n\n{plain(platform.parameters.title)}.\n",
         _pictures(platform, pictures),
-        f'<figure class="sketch">{dimensions_svg(platform)}<figcaption>At home, from the numbers '
-        "below; dimensions in mm between joint centres. Legs are numbered as in arrays."
-        "</figcaption></figure>\n",
+        _picture(platform, pictures[SKETCH], "with its dimensions in mm") + "\n",
         "## Use\n",
         fenced("python", use(platform)),
         fenced("console", COMMANDS.format(name=platform.name)),
@@ -74,10 +72,13 @@ def use(platform: Platform) -> str:
 
 def _pictures(platform: Platform, pictures: Mapping[str, Path]) -> str:
     images = [
-        f"![{platform.name} at home, {view}](../pictures/{file.name})"
-        for view, file in pictures.items()
+        f"![{platform.name} at home, {view}](../pictures/{pictures[view].name})" for view in VIEWS
     ]
     return "\n".join([":::{container} pair", *images, ":::", ""])
+
+
+def _picture(platform: Platform, file: Path, view: str) -> str:
+    return f"![{platform.name} at home, {view}](../pictures/{file.name})"
 
 
 def _origins(name: str) -> str:

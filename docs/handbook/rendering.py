@@ -12,7 +12,6 @@ from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 
 from handbook.docstrings import as_restructured
-from handbook.signatures import ARRAY, array_name
 from twin.machine.quantity import field_unit
 
 VALUES = ("attribute", "data")
@@ -28,7 +27,7 @@ def restructure(app: Any, what: Any, name: str, value: Any, options: Any, lines:
         # Of a property, napoleon would take text before a colon for its type.
         kind: Any = "method" if what == "property" else what
         text = GoogleDocstring(text, SETTINGS, app, kind, name, value, options).lines()
-    lines[:] = [ARRAY.sub(array_name, line) for line in text]
+    lines[:] = text
 
 
 def _fields(value: Any) -> list[str]:
@@ -58,29 +57,3 @@ def dash_fields(app: Any, doctree: nodes.document, name: str) -> None:
     for node in list(doctree.findall(nodes.Text)):
         if node.astext() == " -- ":
             node.parent.replace(node, nodes.Text(" \u2013 "))
-
-
-def share_docstrings(app: Any, doctree: nodes.document, name: str) -> None:
-    """Show a docstring once, in place, for constants or fields in a row that have the same one."""
-    before: Any = None
-    for node in list(doctree.findall(addnodes.desc)):
-        alike = before is not None and _meaning(node) == _meaning(before) != ""
-        if alike and _follows(before, node):
-            *signatures, _ = node.children
-            before[-1:-1] = signatures
-            node.parent.remove(node)
-        else:
-            before = node
-
-
-def _meaning(node: addnodes.desc) -> str:
-    return str(node[-1].astext()) if node["objtype"] in VALUES else ""
-
-
-def _follows(before: addnodes.desc, node: addnodes.desc) -> bool:
-    """Whether there is nothing but marks for the index between two descriptions."""
-    inside = node.parent.children
-    if before.parent is not node.parent:
-        return False
-    between = inside[inside.index(before) + 1 : inside.index(node)]
-    return all(isinstance(each, addnodes.index) for each in between)

@@ -143,38 +143,42 @@ def _sign(generator: np.random.Generator) -> float:
 
 
 def _step_steer(
-    time: FloatArray, share: float, speed: float, generator: np.random.Generator
+    time: FloatArray, intensity: float, speed: float, generator: np.random.Generator
 ) -> Piece:
     seconds = float(generator.uniform(1.5, 4.0))
-    lateral = _sign(generator) * share * SIDE_ACCELERATION * plateau(time, seconds)
+    lateral = _sign(generator) * intensity * SIDE_ACCELERATION * plateau(time, seconds)
     return Piece(lateral, 0.0 * time, seconds + RISE_TIME)
 
 
 def _double_lane_change(
-    time: FloatArray, share: float, speed: float, generator: np.random.Generator
+    time: FloatArray, intensity: float, speed: float, generator: np.random.Generator
 ) -> Piece:
     sign, pause_time = _sign(generator), float(generator.uniform(0.2, 1.5))
-    amplitude = sign * share * SIDE_ACCELERATION
+    amplitude = sign * intensity * SIDE_ACCELERATION
     lateral = lane_changes(time, ((0.0, amplitude), (2.0 + pause_time, -amplitude)))
     return Piece(lateral, 0.0 * time, 4.0 + pause_time)
 
 
-def _slalom(time: FloatArray, share: float, speed: float, generator: np.random.Generator) -> Piece:
+def _slalom(
+    time: FloatArray, intensity: float, speed: float, generator: np.random.Generator
+) -> Piece:
     frequency, seconds = float(generator.uniform(0.2, 0.5)), float(generator.uniform(3.0, 6.0))
     wave = np.sin(2.0 * np.pi * frequency * time) * plateau(time, seconds, 1.0)
-    return Piece(_sign(generator) * share * SIDE_ACCELERATION * wave, 0.0 * time, seconds + 1.0)
+    return Piece(_sign(generator) * intensity * SIDE_ACCELERATION * wave, 0.0 * time, seconds + 1.0)
 
 
-def _braking(time: FloatArray, share: float, speed: float, generator: np.random.Generator) -> Piece:
-    deceleration = share * BRAKE_ACCELERATION
+def _braking(
+    time: FloatArray, intensity: float, speed: float, generator: np.random.Generator
+) -> Piece:
+    deceleration = intensity * BRAKE_ACCELERATION
     seconds = min(float(generator.uniform(1.0, 3.5)), max(speed - MIN_SPEED, 0.0) / deceleration)
     return Piece(0.0 * time, -deceleration * plateau(time, seconds), seconds + RISE_TIME)
 
 
 def _acceleration(
-    time: FloatArray, share: float, speed: float, generator: np.random.Generator
+    time: FloatArray, intensity: float, speed: float, generator: np.random.Generator
 ) -> Piece:
-    acceleration = share * THROTTLE_ACCELERATION
+    acceleration = intensity * THROTTLE_ACCELERATION
     seconds = min(float(generator.uniform(1.0, 4.0)), max(MAX_SPEED - speed, 0.0) / acceleration)
     return Piece(0.0 * time, acceleration * plateau(time, seconds), seconds + RISE_TIME)
 

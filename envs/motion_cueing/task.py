@@ -133,10 +133,8 @@ def intensity_bounds(drives: bool, largest: Any, lowest: Any) -> tuple[float, fl
     Raises:
         InputError: no numbers, or out of range.
     """
-    high_intensity, low_intensity = (
-        positive(largest, "intensity"),
-        positive(lowest, "lowest_intensity"),
-    )
+    high_intensity = positive(largest, "intensity")
+    low_intensity = positive(lowest, "lowest_intensity")
     max_allowed = 1.0 if drives else MAX_INTENSITY
     if not MIN_INTENSITY <= high_intensity <= max_allowed:
         raise InputError("intensity", f"must lie from {MIN_INTENSITY:g} to {max_allowed:g}")
@@ -298,7 +296,7 @@ def make_command_state(size: int, actuators: int) -> CommandState:
 
 
 def action_channel(
-    platform: Platform, scales: Scales, machine: Command, settings: MotionCueingSettings
+    platform: Platform, scales: Scales, command_constants: Command, settings: MotionCueingSettings
 ) -> Channel:
     """Return the channel of an action.
 
@@ -313,9 +311,10 @@ def action_channel(
         return speed
     name, unit_suffix = ACTION_KINDS[settings.action]
     channel = rescaled(
-        [_axis_channel(name, machine.free, machine.scale, unit_suffix)], settings.scales
+        [_axis_channel(name, command_constants.free, command_constants.scale, unit_suffix)],
+        settings.scales,
     )[0]
-    machine.scale[machine.free] = channel.scale
+    command_constants.scale[command_constants.free] = channel.scale
     return channel
 
 
@@ -359,7 +358,7 @@ class MotionCueing(Task):
     Attributes:
         head: `(3,)` [m] of the platform's driver from the reference point, platform axes.
         axes: axes along which the machine can move, with their travel and speed.
-        machine: constants with which actions are turned into actuator speeds.
+        command_constants: with which actions are turned into actuator speeds.
         commands: `(N, 6)` commanded axes about home.
         senses: manoeuvres, and what both drivers sense.
     """
@@ -376,7 +375,7 @@ class MotionCueing(Task):
         "end": 100.0,
     }
     termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "limit")
-    names: ClassVar[tuple[str, ...]] = ("intensity", "lowest_intensity")
+    varied_settings: ClassVar[tuple[str, ...]] = ("intensity", "lowest_intensity")
 
     kernel = staticmethod(evaluate)
 
@@ -396,7 +395,7 @@ class MotionCueing(Task):
         head = default_head(platform) if settings.head is None else settings.head
         self.head = as_vector(head, "head", 3)
         self.axes = machine_axes(platform)
-        self.machine = make_command(
+        self.command_constants = make_command(
             platform,
             self.axes,
             self.scales,
@@ -405,7 +404,7 @@ class MotionCueing(Task):
             margin=settings.margin,
             gain=settings.gain,
         )
-        action = action_channel(platform, self.scales, self.machine, settings)
+        action = action_channel(platform, self.scales, self.command_constants, settings)
         self.actions = (action,)
         self.observations = observation_channels(platform, self.scales, self.axes, action, settings)
         self.allocate()
@@ -450,7 +449,7 @@ class MotionCueing(Task):
         pose_actions = settings.action in POSE_ACTIONS
         self._command: Any = SameTypes(fill_pose_command if pose_actions else fill_speed_command)
         self._command_bundle = Bundle(
-            self.machine, self.state, self.batch.measured, self.drive_commands
+            self.command_constants, self.state, self.batch.measured, self.drive_commands
         )
         self._group(self._constants, self.senses, self._signals, self.state)
 
@@ -467,14 +466,14 @@ class MotionCueing(Task):
             index: index of the machine.
             generator: random generator of everything that is drawn.
             platform: the machine.
-            options: `manoeuvre` and what `names` lists, instead of those of the settings.
+            options: `manoeuvre` and what `varied_settings` lists, instead of those of the settings.
 
         Raises:
             InputError: an unknown option, no manoeuvre or one too long, intensity out of range.
         """
         self._check_options(options, "manoeuvre")
         manoeuvre = as_manoeuvre(options["manoeuvre"]) if "manoeuvre" in options else self.manoeuvre
-        values = [options.get(name, getattr(self.settings, name)) for name in self.names]
+        values = [options.get(name, getattr(self.settings, name)) for name in self.varied_settings]
         low_intensity, high_intensity = intensity_bounds(manoeuvre is None, *values)
         intensity = (
             float(generator.uniform(low_intensity, high_intensity))
@@ -500,7 +499,7 @@ class MotionCueing(Task):
     def evaluate(self, indices: Any, actions: FloatArray | None = None) -> None:
         """Fill observation, reward, termination and signals as all tasks do."""
         if actions is None and self.steps[indices[0]] == 0:
-            begin_commands(self.machine, indices, self.state, self.batch.measured)
+            begin_commands(self.command_constants, indices, self.state, self.batch.measured)
         super().evaluate(indices, actions)
 
     def scene(self, index: int) -> Scene:

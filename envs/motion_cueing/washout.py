@@ -60,17 +60,17 @@ class AxisPolicy:
             observation: present observation.
             reference: values and rates `(6,)` of the axes one period later.
         """
-        machine = self.task.machine
+        constants = self.task.command_constants
         command = self._physical_values(observation, "commanded displacement")
         rates = self._physical_values(observation, "commanded velocity")
-        free, period = machine.free, machine.period
+        free, period = constants.free, constants.period
         displacement = reference.values[free] - command
         if self.task.settings.action == "increments":
-            action = displacement / machine.scale[free]
+            action = displacement / constants.scale[free]
         else:
             remaining_displacement = displacement - 0.5 * period * (rates + reference.rates[free])
             rate_change = reference.rates[free] + RETURN_RATE * remaining_displacement - rates
-            action = rate_change / (period * machine.scale[free])
+            action = rate_change / (period * constants.scale[free])
         return np.asarray(np.clip(action, -1.0, 1.0))
 
 
@@ -99,7 +99,7 @@ class MotionPolicy(AxisPolicy):
 
     def __call__(self, observation: Any) -> FloatArray:
         """Return the next action `(k,)`."""
-        self._time = min(self._time + self.task.machine.period, self.motion.duration)
+        self._time = min(self._time + self.task.command_constants.period, self.motion.duration)
         return self._action_toward(observation, self.motion.axes(self._time))
 
 
@@ -134,7 +134,7 @@ class WashoutPolicy(AxisPolicy):
         task = self.task
         algorithm_type = WASHOUT_ALGORITHMS[self.algorithm]
         self._filter = algorithm_type(
-            task.platform, task.head, period=task.machine.period, **self._options
+            task.platform, task.head, period=task.command_constants.period, **self._options
         )
         self._row = self._filter.row()
 
@@ -151,7 +151,9 @@ class WashoutPolicy(AxisPolicy):
             return AxisSample(*self._row)
         task = self.task
         knots = np.stack([last_values, self._row], axis=1)
-        motion = CuedMotion(task.platform.home, task.machine.period, knots, self._filter.point)
+        motion = CuedMotion(
+            task.platform.home, task.command_constants.period, knots, self._filter.point
+        )
         return motion.axes(motion.duration)
 
 
@@ -166,7 +168,7 @@ class TiltGains:
     surge: float = 0.31
     """[1] factor from the specific force that the tilt does not provide to the acceleration along
     the axis"""
-    given: float = 0.47
+    tilt_subtraction: float = 0.47
     """[1] fraction of the tilt's specific force that is subtracted"""
     frequency: float = 2.28
     """[rad/s] natural frequency with which surge and sway return to the centre"""
@@ -202,7 +204,7 @@ class TiltLaw(LinearLaw):
     With f the specific force along an axis less that at rest, b the lean that gives a part of it,
     q the manoeuvre's rate of lean and the constants of `TiltGains`:
 
-        x'' = surge (f - given g b) - 2 damping frequency x' - frequency^2 x
+        x'' = surge (f - tilt_subtraction g b) - 2 damping frequency x' - frequency^2 x
         b'' = lean_frequency^2 (lean f / g - b) - 2 lean_damping lean_frequency b' + turn (q - b')
 
     Heave has the first line without lean, yaw'' = yaw (q - yaw' - yaw_return yaw). It is a washout
@@ -227,7 +229,7 @@ class TiltLaw(LinearLaw):
         )
         for axis, tilt_axis, sign in LEAN_AXES:
             force_gain[axis, axis] = k.surge
-            pose_gain[axis, tilt_axis] = -k.surge * k.given * GRAVITY * sign
+            pose_gain[axis, tilt_axis] = -k.surge * k.tilt_subtraction * GRAVITY * sign
             pose_gain[axis, axis], speed_gain[axis, axis] = _oscillator(k.frequency, k.damping)
             force_gain[tilt_axis, axis] = k.lean_frequency**2 * k.lean * sign / GRAVITY
             pose_gain[tilt_axis, tilt_axis], speed_gain[tilt_axis, tilt_axis] = _oscillator(
@@ -245,7 +247,7 @@ class TiltLaw(LinearLaw):
             -k.yaw * k.yaw_return,
             -k.yaw,
         )
-        free = task.machine.free
+        free = task.command_constants.free
         parts = {
             "specific force 0": force_gain[free],
             "angular rate 0": rate_gain[free],

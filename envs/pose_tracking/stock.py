@@ -40,14 +40,14 @@ def assign_rows(task: PoseTracking) -> tuple[Rows, Views]:
     return rows, Views(*(rows.add(group) for group in groups))
 
 
-def layout_of(task: PoseTracking, rows: Rows, views: Views, last: int) -> Layout:
+def layout_of(task: PoseTracking, rows: Rows, views: Views, episode_periods: int) -> Layout:
     """Return the sizes and constants for which the kernel of a task is compiled.
 
     Args:
         task: task with its stock of motions.
         rows: rows of its arrays.
         views: views of the same rows.
-        last: number of control periods in an episode.
+        episode_periods: number of control periods in an episode.
     """
     batch, law, reference, task_settings = (
         task.batch,
@@ -69,7 +69,7 @@ def layout_of(task: PoseTracking, rows: Rows, views: Views, last: int) -> Layout
         tuple(task_settings),
         (float(law.gain), float(law.period), bool(law.residual)),
         batch.mode == "velocity",
-        last,
+        episode_periods,
     )
 
 
@@ -100,17 +100,19 @@ def empty_states(size: int, layout: Layout, copy: Any) -> States:
     return States(*(copy(array) for array in arrays))
 
 
-def prepare(task: PoseTracking, size: int, last: int, copy: Any) -> tuple[Any, Tables, States]:
+def prepare(
+    task: PoseTracking, size: int, episode_periods: int, copy: Any
+) -> tuple[Any, Tables, States]:
     """Return the kernel of a task whose episodes have begun, its tables and states.
 
     Args:
         task: task with its stock of motions.
         size: number of machines on the card.
-        last: number of control periods in an episode.
+        episode_periods: number of control periods in an episode.
         copy: copies a flat array to the card.
     """
     rows, views = assign_rows(task)
-    layout = layout_of(task, rows, views, last)
+    layout = layout_of(task, rows, views, episode_periods)
     states = empty_states(size, layout, copy)
     return tracking_kernel(layout), tables_of(task, rows, copy), states
 
@@ -196,7 +198,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
         # No limit: more control periods than any run has.
-        self._last = 2**62 if max_episode_steps in (None, -1) else max_episode_steps
+        self._episode_periods = 2**62 if max_episode_steps in (None, -1) else max_episode_steps
         self._card_parts: tuple[Any, Any, Any] | None = None
 
     def reset(
@@ -251,7 +253,9 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         self._episodes.reset(
             np.arange(size), [seeding.np_random(episode_seed)[0] for episode_seed in seeds]
         )
-        kernel, tables, states = prepare(self.task, self.num_envs, self._last, self._model.copied)
+        kernel, tables, states = prepare(
+            self.task, self.num_envs, self._episode_periods, self._model.copied
+        )
         if self._card_parts is not None:
             kernel = self._card_parts[0]  # the compiled one is used again
         self._card_parts = kernel, tables, states

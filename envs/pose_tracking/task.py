@@ -257,7 +257,11 @@ class PoseTracking(Task):
         "economy": 0.0,
     }
     termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "position", "attitude", "limit")
-    names: ClassVar[tuple[str, ...]] = ("amplitude", "lowest_frequency", "highest_frequency")
+    varied_settings: ClassVar[tuple[str, ...]] = (
+        "amplitude",
+        "lowest_frequency",
+        "highest_frequency",
+    )
 
     kernel = staticmethod(evaluate)
 
@@ -280,10 +284,10 @@ class PoseTracking(Task):
         self.actions = (self.acting.channel,)
         self.observations = self._channels()
         self._given_reference = None if motion is None else self._sampled(motion)
-        span = settings.duration if motion is None else motion.duration
-        self._last = int(np.ceil(span / self.batch.period - 1e-9))
+        motion_duration = settings.duration if motion is None else motion.duration
+        self._last_period = int(np.ceil(motion_duration / self.batch.period - 1e-9))
         n = platform.n_actuators
-        self._reference = make_reference(size, self._last + 1, n)
+        self._reference = make_reference(size, self._last_period + 1, n)
         self._signals = Signals(*(np.zeros((size, width)) for width in (3, 3, n, 7, n)))
         self._motions: list[Motion | Callable[[], Motion] | None] = [None] * size
         self.signals = {**self._signals._asdict(), **self._plant_signals()}
@@ -303,7 +307,7 @@ class PoseTracking(Task):
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw a motion, or take a given one; options: `motion` and the settings in `names`.
+        """Draw a motion, or take a given one; options: `motion` and the `varied_settings`.
 
         Raises:
             InputError: another option, or a motion that the machine cannot follow.
@@ -316,9 +320,9 @@ class PoseTracking(Task):
         reference = self._given_reference if motion_option is None else self._sampled(motion)
         assert reference is not None
         self._motions[index] = motion
-        if len(reference.time) > self._last + 1:
+        if len(reference.time) > self._last_period + 1:
             self._reference = lengthened(self._reference, len(reference.time))
-            self._last = len(reference.time) - 1
+            self._last_period = len(reference.time) - 1
             self._group(self._reference, self.task_settings, self._signals)
         fill_reference(self._reference, index, reference)
         self.acting.begin(index, reference.pose[0], reference.coordinates[0])
@@ -393,7 +397,7 @@ class PoseTracking(Task):
         settings, reference = self.settings, self._reference
         values = {
             name: positive(options[name], name) if name in options else getattr(settings, name)
-            for name in self.names
+            for name in self.varied_settings
         }
         values["highest_frequency"] = max(values["highest_frequency"], values["lowest_frequency"])
         if not values.keys().isdisjoint(options):
@@ -405,10 +409,10 @@ class PoseTracking(Task):
             self.scales,
             generator,
             duration=settings.duration,
-            lowest=values["lowest_frequency"],
-            highest=values["highest_frequency"],
+            lowest_frequency=values["lowest_frequency"],
+            highest_frequency=values["highest_frequency"],
             lines=settings.lines,
-            share=values["amplitude"],
+            fraction=values["amplitude"],
             period=self.batch.period,
             rows=(pose, coordinates, rates),
         )

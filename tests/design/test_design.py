@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from console import console
 from refusals import refused
 from tolerance import max_abs
 
@@ -12,7 +13,8 @@ from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.feasibility.course import leg_points
 from twin.analysis.feasibility.feasibility import feasibility, rest_feasibility
 from twin.analysis.feasibility.joint_angles import directions
-from twin.analysis.platform import Platform
+from twin.analysis.platform import Platform, load
+from twin.analysis.stiffness import compliance_matrix, natural_modes
 from twin.design import design, front, read_specification
 from twin.design.candidates import candidates, free_bounds
 from twin.design.demands import assess, needs_of
@@ -24,11 +26,13 @@ from twin.kernels.design import (
     CLEARANCE,
     CONDITION,
     FORCE,
+    FREQUENCY,
     LONGEST,
     NEED_COUNT,
     PLATFORM_ANGLE,
     SHORTEST,
     SPEED,
+    STIFFNESS,
     evaluate,
 )
 from twin.logs.motion import read_motion
@@ -59,6 +63,12 @@ MOTION_BASE = {
     "limits": {"footprint": "2 m"},
     "minimise": "stroke",
 }
+
+SPRINGS = {**HEXAPOD, "actuator_stiffness": "20 N/um"}
+
+JOINTS_ANYWHERE = {**HEXAPOD, "symmetry": 3}
+
+EIGHT_LEGS = {**HEXAPOD, "count": 8, "symmetry": 4}
 
 FEW = 40
 """Generations that find a good machine, if not the best."""
@@ -114,7 +124,9 @@ def test_no_random_machine_is_better(hexapod):
     assert hexapod.figures["force"] < 1.02 * seen.figures["force"][holds].min()
 
 
-@pytest.mark.parametrize("content", [HEXAPOD, MOTION_BASE, SERVOS])
+@pytest.mark.parametrize(
+    "content", [HEXAPOD, MOTION_BASE, SERVOS, SPRINGS, JOINTS_ANYWHERE, EIGHT_LEGS]
+)
 def test_candidates_need_what_their_machines_need(content):
     """The search sees point masses for legs: forces differ a little, all else is the same."""
     specification = specified(content)
@@ -122,11 +134,11 @@ def test_candidates_need_what_their_machines_need(content):
     values = np.array([[*found.values.values(), *([0.0] if content is SERVOS else [])]])
     machine, tasks = loaded_machine(specification, found.machine), specification.tasks()
     poses = tasks.offsets + np.array([*machine.home[:3], 0.0, 0.0, 0.0, 0.0])
-    needs = needs_of(specification, candidates(specification, values), values[:, 2], tasks)[0]
+    needs = needs_of(specification, candidates(specification, values), tasks)[0]
     if content is SERVOS:
         # The other layout of the motors is the mirror image of the machine.
         others = np.array([[*found.values.values(), 1.0]])
-        other = needs_of(specification, candidates(specification, others), values[:, 2], tasks)[0]
+        other = needs_of(specification, candidates(specification, others), tasks)[0]
         needs = min(needs, other, key=lambda one: abs(one[FORCE] - found.figures["force"]))
     coordinates = machine.inverse_kinematics(poses)
     assert needs[SHORTEST] == pytest.approx(coordinates.min(), abs=1e-6)
@@ -143,6 +155,12 @@ def test_candidates_need_what_their_machines_need(content):
     assert needs[PLATFORM_ANGLE] == pytest.approx(
         np.arccos(np.minimum(cosines, 1.0)).max(), rel=1e-6
     )
+    if content is SPRINGS:
+        found_stiffness, slowest = stiffness_and_frequency(machine, poses, 20e6)
+        assert 20e6 * needs[STIFFNESS] == pytest.approx(found_stiffness, rel=1e-3)
+        # The frequency counts the legs' masses.
+        omega = 2.0 * np.pi * slowest
+        assert 20e6 * needs[FREQUENCY] == pytest.approx(omega**2, rel=0.05)
     if content is not SERVOS:
         cosines = (along.base_joint * at_home.base_joint).sum(axis=-1)
         assert needs[BASE_ANGLE] == pytest.approx(
@@ -172,9 +190,51 @@ def test_forces_of_a_moving_body_are_those_of_inverse_dynamics():
             np.empty((1, NEED_COUNT)),
         )
         tasks = offsets[[0, k]], twists[[k, k]], accelerations[[k, k]]
-        evaluate(rows, False, machine.home[2:3], load, none, none, np.ones(1), *tasks, 9.81, needs)
+        loads = (load, none, none, np.ones(1))
+        evaluate(rows, False, machine.home[2:3], *loads, False, *tasks, 9.81, needs)
         at_home = machine.inverse_dynamics(machine.home, twists[k], accelerations[k])
         assert needs[0, FORCE] == pytest.approx(max(expected[k], max_abs(at_home)), rel=1e-6)
+
+
+def stiffness_and_frequency(machine, poses, stiffness):
+    """Return the least stiffness of translations [N/m] and frequency [Hz] at poses."""
+    compliance = compliance_matrix(machine, poses, stiffness=stiffness)[:, :3, :3]
+    modes = natural_modes(machine, poses, stiffness=stiffness)
+    return 1.0 / np.linalg.eigvalsh(compliance)[:, -1].max(), modes.frequencies.min()
+
+
+def test_least_stiffness_and_frequency_are_met(hexapod):
+    """The best machine without these demands misses them; force is what they cost."""
+    limits = {**HEXAPOD["limits"], "frequency": "140 Hz", "stiffness": "16 N/um"}
+    found = design(specified(SPRINGS, limits=limits), generations=FEW)
+    figures = {}
+    for name, one in (("with", found), ("without", hexapod)):
+        loaded = loaded_machine(found.specification, one.machine)
+        poses = np.concatenate(
+            [axis_poses(loaded, axis, ends) for axis, ends in ((0, (-0.04, 0.04)), (4, (0, 0.17)))]
+        )
+        figures[name] = stiffness_and_frequency(loaded, poses, 20e6)
+    assert figures["with"][0] >= 16e6
+    assert figures["with"][1] >= 140.0
+    assert figures["without"][0] < 16e6
+    assert figures["without"][1] < 140.0
+    assert found.figures["force"] > hexapod.figures["force"]
+
+
+@pytest.mark.parametrize(("content", "count"), [(JOINTS_ANYWHERE, 6), (EIGHT_LEGS, 8)])
+def test_joints_anywhere_repeat_and_need_less(hexapod, content, count):
+    """Three pairs on circles are one choice of many, and eight legs share the load."""
+    found = design(specified(content), generations=FEW)
+    turn = 2.0 * np.pi / content["symmetry"]
+    cosine, sine = np.cos(turn), np.sin(turn)
+    rotation = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+    joints = count // content["symmetry"]
+    for points in (found.machine.base_joints, found.machine.platform_joints):
+        assert points.shape == (count, 3)
+        np.testing.assert_allclose(
+            points @ rotation.T, np.roll(points, -joints, axis=0), rtol=0.0, atol=1e-8
+        )
+    assert found.figures["force"] < 0.95 * hexapod.figures["force"]
 
 
 def test_impossible_demands_are_named():
@@ -209,6 +269,32 @@ def test_a_short_pulse_of_a_long_motion_is_met(tmp_path):
     motion = read_motion(tmp_path / "pulse.csv", found.machine)
     verdict = feasibility(loaded_machine(specification, found.machine), motion, samples=5001)
     assert verdict.feasible, verdict.remedies
+
+
+def test_a_cueing_run_is_met(tmp_path):
+    """The file that `twin cue` writes is a demand on another machine."""
+    ride, file = tmp_path / "ride.csv", tmp_path / "design.toml"
+    console("cue", "stewart", "--algorithm", "classical", "--out", ride)
+    file.write_text('motion = "ride.csv"\n[payload]\nmass = "300 kg"\n', encoding="utf-8")
+    specification = read_specification(file)
+    found = design(specification, generations=FEW)
+    verdict = feasibility(
+        loaded_machine(specification, found.machine), read_motion(ride, found.machine), samples=2001
+    )
+    assert verdict.feasible, verdict.remedies
+    assert found.figures["stroke"] > 0.05
+
+
+def test_command_writes_a_machine_that_both_engines_move(tmp_path):
+    file, out = tmp_path / "design.toml", tmp_path / "machine.toml"
+    file.write_text(
+        '[ranges]\nz = "20 mm"\n[payload]\nmass = 5.0\n[limits]\ncondition = 10\nfootprint = 0.3\n',
+        encoding="utf-8",
+    )
+    shown = console("design", file, "--out", out).output
+    cases = ("driven_motion", "free_fall", "constant_forces", "sinusoidal_forces")
+    assert all(f"{case} pass" in shown for case in cases)
+    assert load(out).name == "designed"
 
 
 def test_bounds_follow_from_all_that_is_demanded():

@@ -75,6 +75,31 @@ def test_effective_mass_is_what_an_actuator_accelerates(stewart):
     np.testing.assert_allclose(masses, np.diag(np.linalg.inv(mobility)), rtol=1e-9)
 
 
+def test_pauses_count_as_holding(stewart):
+    """Heat is the square of the torque: that of the motion and that of holding, by their times."""
+    motion = heave(stewart)
+    running, half, resting = (
+        size(stewart, motion, [LOSSLESS], duty=duty)[0] for duty in (1.0, 0.5, 0.0)
+    )
+    at_rest = stewart.inverse_dynamics(stewart.home, np.zeros(6), np.zeros(6))
+    held = max_abs(at_rest) * LOSSLESS.travel / LOSSLESS.rated_torque
+    assert resting.rms_share == pytest.approx(held)
+    assert resting.rms_share < half.rms_share < running.rms_share
+    mean_square = 0.5 * (running.rms_share**2 + resting.rms_share**2)
+    assert half.rms_share**2 == pytest.approx(mean_square, rel=1e-6)
+    assert half.peak_share == running.peak_share
+
+
+def test_time_over_the_rated_torque_follows_the_motion(stewart):
+    """A motor that just holds its leg is overloaded while the leg accelerates upwards."""
+    weak = LOSSLESS._replace(inertia=1e-12, rated_torque=1e-6)
+    (always,) = size(stewart, heave(stewart), [weak])
+    (never,) = size(stewart, heave(stewart), [weak._replace(rated_torque=1e6)])
+    (half,) = size(stewart, heave(stewart), [weak], duty=0.5)
+    assert (never.overload, half.overload) == (0.0, 0.5 * always.overload)
+    assert always.overload > 0.99
+
+
 def test_drives_are_ranked_and_read(stewart, tmp_path):
     file = tmp_path / "drives.csv"
     file.write_text(
@@ -98,6 +123,8 @@ def test_drives_are_ranked_and_read(stewart, tmp_path):
 def test_wrong_lists_are_refused(stewart, tmp_path):
     with refused("list of DriveTrain"):
         size(stewart, heave(stewart), [])
+    with refused("duty"):
+        size(stewart, heave(stewart), [LOSSLESS], duty=1.5)
     file = tmp_path / "drives.csv"
     title = (
         "name,ratio,rated torque [N m],peak torque [N m],speed [rpm],inertia [kg m2],"

@@ -43,7 +43,7 @@ def test_joints_are_those_of_the_leg_coordinates(mechanism, any_platform):
 
 def test_loops_are_closed_at_home(mechanism, any_platform):
     for first, second in mechanism.loop_points():
-        apart = mechanism.home_place(first) - mechanism.home_place(second)
+        apart = mechanism.home_position(first) - mechanism.home_position(second)
         assert_within(apart, 0.0, 1e-14)
     origin, turn = mechanism.home_frames[PLATFORM_NAME]
     assert_within(origin, any_platform.home[:3], 1e-14)

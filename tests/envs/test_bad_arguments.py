@@ -58,7 +58,7 @@ def test_resets_and_steps(environment):
         for each in (env, vector):
             with refused("seed"):
                 each.reset(seed=seed)
-    for name in env.task.names:
+    for name in env.task.varied_settings:
         for value in ("x", LIST, np.nan, 1e308, None, 10**400, -1.0):
             with pytest.raises(TwinError):
                 env.reset(options={name: value})

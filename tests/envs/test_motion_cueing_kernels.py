@@ -272,11 +272,15 @@ def test_command_keeps_range_and_speed(name, action):
         pose = motion_of_axes(machine, AxisSample(task.commands, still, still)).pose[0]
         wanted = machine.inverse_kinematics(pose) + offset
         assert_allclose(now, wanted, rtol=1e-12, atol=1e-12)
-        moved = np.clip(now - last, -task.machine.max_travel, task.machine.max_travel)
+        moved = np.clip(
+            now - last, -task.command_constants.max_travel, task.command_constants.max_travel
+        )
         assert_allclose(task.drive_commands[0] * 0.01, moved, rtol=1e-9, atol=1e-12)
-        assert (np.abs(now - last) <= 1.01 * task.machine.max_travel).all()
+        assert (np.abs(now - last) <= 1.01 * task.command_constants.max_travel).all()
         kept = 1e-3 * task.scales.half
-        assert (now >= task.machine.low - kept).all() and (now <= task.machine.high + kept).all()
+        assert (now >= task.command_constants.low - kept).all() and (
+            now <= task.command_constants.high + kept
+        ).all()
         reached = np.maximum(reached, np.abs(now - task.scales.middle) / task.scales.half)
         last = now.copy()
     assert reached.max() > 0.5

@@ -184,8 +184,8 @@ def test_random_motions_stay_within_the_limits():
             n = platform.n_actuators
             rows = np.full((201, 7), np.nan), *np.full((2, 201, n), np.nan)
             motion = random_motion(
-                platform, scales, generator, duration=2.0, lowest=0.2, highest=3.0, lines=4,
-                share=share, period=0.01, rows=rows,
+                platform, scales, generator, duration=2.0, lowest_frequency=0.2,
+                highest_frequency=3.0, lines=4, fraction=share, period=0.01, rows=rows,
             )()  # fmt: skip
             reference = sample_reference(platform, motion, 0.01)
             for row, name_of in zip(rows, ("pose", "coordinates", "rates"), strict=True):

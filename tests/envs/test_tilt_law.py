@@ -22,7 +22,7 @@ TASK = "twin/MotionCueing-v0"
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator"])
 def test_accelerations_are_those_of_the_equations(machine):
     task = gym.make(TASK, machine=machine).unwrapped.task
-    k, free = TiltGains(), task.machine.free
+    k, free = TiltGains(), task.command_constants.free
     random, where = np.random.default_rng(4), channel_slices(task.observations)
     seen = np.zeros(task.observation.shape[1])
     physical = {}
@@ -37,7 +37,7 @@ def test_accelerations_are_those_of_the_equations(machine):
     x[free], v[free] = physical["commanded displacement"], physical["commanded velocity"]
     wanted = np.zeros(6)
     for axis, lean, turn, sign in ((0, 4, 1, -1.0), (1, 5, 0, 1.0)):
-        missing = f[axis] - k.given * 9.81 * sign * x[lean]
+        missing = f[axis] - k.tilt_subtraction * 9.81 * sign * x[lean]
         wanted[axis] = (
             k.surge * missing - 2 * k.damping * k.frequency * v[axis] - k.frequency**2 * x[axis]
         )

@@ -26,8 +26,8 @@ CHANGES: tuple[tuple[str, str, Change, str], ...] = (
         "bodies mirrored in y instead of x",
         Formula(
             "twin.machine.legs.ups.parameters.UpsLeg.bodies",
-            "np.diag([-1.0 if place.number in self.mirrored else 1.0, 1.0",
-            "np.diag([1.0, -1.0 if place.number in self.mirrored else 1.0",
+            "np.diag([-1.0 if leg_geometry.number in self.mirrored else 1.0, 1.0",
+            "np.diag([1.0, -1.0 if leg_geometry.number in self.mirrored else 1.0",
         ),
         "centres of",
     ),
@@ -36,7 +36,7 @@ CHANGES: tuple[tuple[str, str, Change, str], ...] = (
         "rev1 of the thesis reversed",
         Formula(
             "twin.machine.legs.leg.UniversalLeg.home_axis",
-            "np.cross(place.vector, [0.0, 0.0, 1.0])",
+            "np.cross(leg_geometry.vector, [0.0, 0.0, 1.0])",
             "np.cross([0.0, 0.0, 1.0], place.vector)",
         ),
         "centres of",

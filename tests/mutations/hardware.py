@@ -10,10 +10,10 @@ MOTOR = "twin.machine.hardware.drive._through"
 ACTUATION, ENCODER = f"{KERNELS}.actuation", f"{KERNELS}.encoder"
 INERTIAL, SENSOR = f"{KERNELS}.inertial_sensor", "twin.plant.inertial_sensor"
 
-BRAKE_TIMES = """(column.ENGAGING, drive.brake_engage_time),
-        (column.RELEASING, drive.brake_release_time),"""
-EXCHANGED_TIMES = """(column.ENGAGING, drive.brake_release_time),
-        (column.RELEASING, drive.brake_engage_time),"""
+BRAKE_TIMES = """(column.ENGAGE_FRACTION, drive.brake_engage_time),
+        (column.RELEASE_FRACTION, drive.brake_release_time),"""
+EXCHANGED_TIMES = """(column.ENGAGE_FRACTION, drive.brake_release_time),
+        (column.RELEASE_FRACTION, drive.brake_engage_time),"""
 
 MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
@@ -122,7 +122,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "brake engages at once",
-        Formula(f"{ACTUATION}.brake", "state[CLOSING] == 1.0", "command > 0.0"),
+        Formula(f"{ACTUATION}.brake", "state[BRAKE_CLOSURE] == 1.0", "command > 0.0"),
         "time to engage the brake",
     ),
     (
@@ -130,7 +130,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "brake releases as soon as it begins to open",
         Formula(
             f"{ACTUATION}.brake",
-            "elif state[CLOSING] == 0.0:\n        state",
+            "elif state[BRAKE_CLOSURE] == 0.0:\n        state",
             "else:\n        state",
         ),
         "time to release the brake",
@@ -202,7 +202,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "commanded speeds not limited",
         Formula(
             f"{ACTUATION}.motor_command",
-            "limited(setpoint, -drive[FASTEST], drive[FASTEST])",
+            "limited(setpoint, -drive[MAX_SPEED], drive[MAX_SPEED])",
             "1.0 * setpoint",
         ),
         "motor effort at commands beyond the speed limit",
@@ -212,8 +212,8 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "lower limit switch on the leg, not on the motor",
         Formula(
             f"{KERNELS}.reading.read_actuators",
-            "coordinate <= drives[i, LOWER]",
-            "coordinates[i] <= drives[i, LOWER]",
+            "coordinate <= drives[i, LOWER_SWITCH]",
+            "coordinates[i] <= drives[i, LOWER_SWITCH]",
         ),
         "limit switches misread",
     ),
@@ -222,8 +222,8 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "upper limit switch pressed below its limit",
         Formula(
             f"{KERNELS}.reading.read_actuators",
-            "coordinate >= drives[i, UPPER]",
-            "coordinate <= drives[i, UPPER]",
+            "coordinate >= drives[i, UPPER_SWITCH]",
+            "coordinate <= drives[i, UPPER_SWITCH]",
         ),
         "limit switches misread",
     ),
@@ -235,8 +235,8 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "commanded speeds not quantised",
         Formula(
             f"{DRIVES}._fill",
-            "(column.SPEED_DIGIT, row[column.FASTEST])",
-            "(column.SPEED_DIGIT, inf)",
+            "(column.SPEED_RESOLUTION, row[column.MAX_SPEED])",
+            "(column.SPEED_RESOLUTION, inf)",
         ),
         "speed command through the converter",
     ),
@@ -245,8 +245,8 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "commanded forces not quantised",
         Formula(
             f"{DRIVES}._fill",
-            "(column.EFFORT_DIGIT, row[column.PEAK])",
-            "(column.EFFORT_DIGIT, inf)",
+            "(column.EFFORT_RESOLUTION, row[column.PEAK_EFFORT])",
+            "(column.EFFORT_RESOLUTION, inf)",
         ),
         "force command through the converter",
     ),
@@ -301,7 +301,11 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "effort of a hot motor not limited",
-        Formula(f"{ACTUATION}.motor_command", "min(peak_effort, drive[CONTINUOUS])", "peak_effort"),
+        Formula(
+            f"{ACTUATION}.motor_command",
+            "min(peak_effort, drive[CONTINUOUS_EFFORT])",
+            "peak_effort",
+        ),
         "effort before and after the thermal limit",
     ),
     (
@@ -331,7 +335,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "feedforward not quantised",
         Formula(
             f"{ACTUATION}.motor_command",
-            "converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])",
+            "converted(feedforward, drive[PEAK_EFFORT], drive[EFFORT_RESOLUTION])",
             "feedforward",
         ),
         "feedforward command through the converter",
@@ -352,7 +356,9 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "rss",
         "servo without dead band",
         Formula(
-            f"{ACTUATION}.positioning_effort", "abs(field_lead) - drive[DEAD]", "abs(field_lead)"
+            f"{ACTUATION}.positioning_effort",
+            "abs(field_lead) - drive[DEAD_BAND]",
+            "abs(field_lead)",
         ),
         "servo position held",
     ),
@@ -486,8 +492,8 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "index pulse seen on the way up only",
         Formula(
             f"{ENCODER}.zeroed",
-            "return pulse_count if pulse_count < old else last",
-            "return last",
+            "return pulse_count if pulse_count < old_count else last_pulse",
+            "return last_pulse",
         ),
         "counter against the travel",
     ),

@@ -46,7 +46,7 @@ LAWS = (
         "rss",
         "reference",
         "kinetic energy of the rod as that of two masses at its ends",
-        Formula(f"{RSS}.leg_energy", "+ dot(elbow, tip)", ""),
+        Formula(f"{RSS}.leg_energy", "+ dot(elbow_velocity, tip_velocity)", ""),
         "reference",
         "kinetic energy against",
     ),
@@ -384,7 +384,7 @@ LAWS = (
         "a safe stop goes on at the speed at which it began",
         Formula(
             "twin.control.loop.SafeStop.command",
-            "fraction * self._start_rates, brakes=self._brakes if braking else None",
+            "fraction * self._start_rates, brakes=self._brakes if is_braking else None",
             "self._start_rates",
         ),
         "closed_loop",

@@ -78,8 +78,8 @@ PROJECTED = (
         "centripetal acceleration of the elbow with the other sign",
         Formula(
             f"{RSS}.response",
-            "subtract(scale(second_rate, q), scale(crank_length",
-            "add(scale(second_rate, q), scale(crank_length",
+            "subtract(\n        scale(second_rate, q), scale(crank_length",
+            "add(\n        scale(second_rate, q), scale(crank_length",
         ),
     ),
     (
@@ -88,8 +88,8 @@ PROJECTED = (
         "half of the rod's weight left out at the elbow",
         Formula(
             f"{RSS}.response",
-            "tip_acceleration)), weight)\n    at_tip",
-            "tip_acceleration)), (0.0, 0.0, 0.0))\n    at_tip",
+            "tip_acceleration)), weight\n    )\n    tip_force",
+            "tip_acceleration)), (0.0, 0.0, 0.0)\n    )\n    tip_force",
         ),
     ),
     (

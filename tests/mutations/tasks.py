@@ -82,7 +82,11 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "car: roll of the sensors' axes with the other sign",
-        Formula(f"{CAR}.to_body", "cr * vector[1] + sr * z", "cr * vector[1] - sr * z"),
+        Formula(
+            f"{CAR}.to_body",
+            "cos_roll * vector[1] + sin_roll * z",
+            "cos_roll * vector[1] - sin_roll * z",
+        ),
         TURN_RATE,
     ),
     (
@@ -143,8 +147,8 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
         "ball seen in base axes",
         Formula(
             f"{PLACE}.state_on_plate",
-            "at = rotate_back(platform.matrix, ball_arm)",
-            "at = ball_arm",
+            "position = rotate_back(platform.matrix, ball_arm)",
+            "position = ball_arm",
         ),
         BALL_SEEN,
     ),
@@ -195,7 +199,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "base shaking half as large in MuJoCo",
         Formula(
-            "twin.simulation.batched.mujoco.MujocoBatchedPlant._tilt",
+            "twin.simulation.batched.mujoco.MujocoBatchedPlant._set_base_accelerations",
             "fields -= ",
             "fields -= 0.5 * ",
         ),
@@ -374,7 +378,7 @@ CUED: tuple[tuple[str, Change, str], ...] = (
     (
         "washout's break frequency a tenth higher",
         Formula(
-            "twin.motion.cueing.classical._laid_out",
+            "twin.motion.cueing.classical._default_settings",
             "np.sqrt(EXPECTED_FORCE / travel[:3])",
             "1.1 * np.sqrt(EXPECTED_FORCE / travel[:3])",
         ),

@@ -17,7 +17,7 @@ from twin.page.charts import LiveCharts
 from twin.page.machine_page import ReplayPanel
 from twin.page.panels.machine import GainNumbers, MachinePanel, RunPanel, SavePanel
 from twin.page.panels.motion import AxisSliders, MotionPanel
-from twin.page.panels.set_up import NOT_IN_IT, SetUpPanel
+from twin.page.panels.set_up import FILE_MOTION_NOTE, SetUpPanel
 from twin.page.panels.state import PushPanel, default_force
 from twin.page.panels.view import ComparePanel, ViewPanel
 from twin.page.requests import Requests
@@ -180,7 +180,7 @@ def test_an_uploaded_motion_plays(desk, session):
     assert desk.client.said == ["bump.csv: 2 s; Start motion plays it."]
     assert desk.find("Kind").value == "bump.csv"
     set_up.refresh()
-    assert NOT_IN_IT in set_up.missing.content and "bump" not in desk.find("Set-up").value
+    assert FILE_MOTION_NOTE in set_up.missing.content and "bump" not in desk.find("Set-up").value
     desk.use("Start motion")
     session.advance(0.8)
     assert session.setpoint[2] == pytest.approx(10.0, abs=2.0)

@@ -15,7 +15,7 @@ from twin.kernels.plant.columns import VELOCITY_MODE
 FREE = {"inertia": 719.0, "half_backlash": 1.0, "stiffness": 1.0, "damping": 1.0}
 """A motor that never meets its leg."""
 
-RUBS = {"friction": 284.0, "breakaway": 369.0, "stribeck": 1e-3}
+RUBS = {"friction": 284.0, "breakaway": 369.0, "stribeck_speed": 1e-3}
 
 GAIN, TIME = 2e5, 0.02
 """[N s/m], [s] of a velocity loop that is steady on friction that falls with speed."""
@@ -288,7 +288,7 @@ def test_the_current_follows_with_an_exponential(subtests):
     for step in [2.5e-4, 5e-4, 1e-3]:
         with subtests.test(f"{step}"):
             decay = exp(-step / 5e-4)
-            drive = constants(lag=decay, lag_mean=5e-4 / step * (1.0 - decay))
+            drive = constants(lag_factor=decay, mean_lag_factor=5e-4 / step * (1.0 - decay))
             record = Bench(drive, step).run(0.01, 100.0, mass=1.0)
             expected = 100.0 * (1.0 - np.exp(-record.time / 5e-4))
             np.testing.assert_allclose(state(record, "effort"), expected, rtol=0, atol=1e-11)
@@ -303,9 +303,9 @@ def test_the_motor_folds_back_when_it_is_warm(subtests):
                 step = 5e-3
                 drive = constants(
                     **FREE,
-                    peak=effort,
-                    continuous=3073.0,
-                    warming=1.0 - exp(-step / 10.0),
+                    peak_effort=effort,
+                    continuous_effort=3073.0,
+                    heating_fraction=1.0 - exp(-step / 10.0),
                     friction=1e6,
                 )
                 bench = Bench(drive, step, gain=1e5, integral_gain=0.0)
@@ -318,7 +318,9 @@ def test_the_motor_folds_back_when_it_is_warm(subtests):
 
 
 def test_at_continuous_effort_it_never_folds_back():
-    drive = constants(**FREE, peak=6146.0, continuous=3073.0, warming=1e-3, friction=1e6)
+    drive = constants(
+        **FREE, peak_effort=6146.0, continuous_effort=3073.0, heating_fraction=1e-3, friction=1e6
+    )
     record = Bench(drive, 5e-4).run(5.0, 3073.0)
     assert (state(record, "effort")[1:] == 3073.0).all()
     assert not state(record, "limited").any()
@@ -332,9 +334,9 @@ def test_commands_are_codes_of_the_converter(name):
     given = []
     for value in asked:
         if name == "effort":
-            drive, mode = constants(peak=full, effort_digit=digit), 0
+            drive, mode = constants(peak_effort=full, effort_resolution=digit), 0
         else:
-            drive, mode = constants(fastest=full, speed_digit=digit), VELOCITY_MODE
+            drive, mode = constants(max_speed=full, speed_resolution=digit), VELOCITY_MODE
         given.append(Bench(drive, 1e-3, gain=1.0).force(value, 0.0, 0.0, mode=mode))
     codes = np.array(given) / digit
     np.testing.assert_allclose(codes, np.round(codes), rtol=0, atol=1e-9)
@@ -343,7 +345,7 @@ def test_commands_are_codes_of_the_converter(name):
 
 
 def test_feedforward_passes_the_converter_too():
-    drive = constants(peak=2048.0, effort_digit=1.0)
+    drive = constants(peak_effort=2048.0, effort_resolution=1.0)
     found = [
         Bench(drive, 1e-3, gain=1.0).force(0.0, 0.0, 0.0, mode=VELOCITY_MODE, feedforward=extra)
         for extra in (0.4, 0.6, -7.7, 1e9, -1e9)
@@ -363,7 +365,7 @@ def test_without_a_drive_forces_pass_bit_for_bit():
 
 def test_the_integral_stops_at_the_limit_and_comes_back_at_once():
     """Held by a wall for a second, then let go: without anti-windup it would take as long again."""
-    drive = constants(**FREE, peak=1000.0)
+    drive = constants(**FREE, peak_effort=1000.0)
     bench = Bench(drive, 5e-4, gain=2e4, integral_gain=2e4 / 3e-3)
     bench.drive[0, column.FRICTION] = bench.drive[0, column.BREAKAWAY] = 1e6
     held = bench.run(1.0, 0.1, mode=VELOCITY_MODE)
@@ -390,7 +392,7 @@ def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests):
     for mode in [0, VELOCITY_MODE]:
         for side in [1.0, -1.0]:
             with subtests.test(f"{mode}, {side}"):
-                limits = {"upper": 0.1} if side > 0 else {"lower": -0.1}
+                limits = {"upper_switch": 0.1} if side > 0 else {"lower_switch": -0.1}
                 outwards = side * (0.05 if mode == VELOCITY_MODE else 500.0)
                 bench = Bench(constants(**FREE, **limits), 5e-4, gain=2e4, integral_gain=0.0)
                 bench.set(position=side * 0.1)
@@ -404,7 +406,9 @@ def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests):
 
 @pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
 def test_a_motor_that_runs_into_a_switch_is_brought_to_rest(mode):
-    bench = Bench(constants(**FREE, upper=0.1, peak=6146.0), 5e-4, gain=2e4, integral_gain=0.0)
+    bench = Bench(
+        constants(**FREE, upper_switch=0.1, peak_effort=6146.0), 5e-4, gain=2e4, integral_gain=0.0
+    )
     bench.set(position=0.099, speed=0.2)
     record = bench.run(0.5, 300.0 if mode == 0 else 0.25, mode=mode)
     assert abs(state(record, "speed")[-1]) < 1e-5
@@ -412,7 +416,7 @@ def test_a_motor_that_runs_into_a_switch_is_brought_to_rest(mode):
 
 
 def test_force_mode_does_not_push_beyond_the_fastest_speed():
-    record = Bench(constants(**FREE, fastest=0.254), 5e-4).run(2.0, 1000.0)
+    record = Bench(constants(**FREE, max_speed=0.254), 5e-4).run(2.0, 1000.0)
     top = state(record, "speed").max()
     assert 0.254 <= top < 0.254 + 1000.0 / 719.0 * 5e-4 * (1 + 1e-9)
 
@@ -444,11 +448,15 @@ def test_end_stops_hold(subtests):
 @pytest.mark.parametrize("step", [2.5e-4, 1e-3])
 def test_brakes_take_their_time_hold_and_slip(step):
     drive = constants(
-        **FREE, friction=284.0, brake=10900.0, engaging=step / 0.25, releasing=step / 0.05
+        **FREE,
+        friction=284.0,
+        brake_effort=10900.0,
+        engage_fraction=step / 0.25,
+        release_fraction=step / 0.05,
     )
     bench = Bench(drive, step)
     closing = bench.run(0.3, 2000.0, brake=1.0)
-    holds = closing.time[np.argmax(state(closing, "holding") > 0.0)]
+    holds = closing.time[np.argmax(state(closing, "brake_holds") > 0.0)]
     assert abs(holds - 0.25) <= 1.5 * step
     assert state(closing, "speed").max() == pytest.approx((2000 - 284) / 719 * 0.25, rel=0.02)
     bench.set(speed=0.0)
@@ -458,15 +466,17 @@ def test_brakes_take_their_time_hold_and_slip(step):
     assert state(slips, "speed")[-1] == pytest.approx((12000 - 11184) / 719 * 0.1, rel=1e-6)
     bench.set(speed=0.0)
     opening = bench.run(0.1, 2000.0)
-    free = opening.time[np.argmax(state(opening, "holding") == 0.0)]
+    free = opening.time[np.argmax(state(opening, "brake_holds") == 0.0)]
     assert abs(free - 0.05) <= 1.5 * step
     assert not state(opening, "speed")[opening.time < 0.05 - step].any()
 
 
 def test_a_brake_called_off_before_it_holds_never_held():
-    bench = Bench(constants(**FREE, brake=1e4, engaging=0.002, releasing=0.01), 5e-4)
+    bench = Bench(
+        constants(**FREE, brake_effort=1e4, engage_fraction=0.002, release_fraction=0.01), 5e-4
+    )
     record = bench.run(0.2, 100.0, brake=1.0)
     again = bench.run(0.3, 100.0)
-    assert not state(record, "holding").any()
-    assert not state(again, "holding").any()
-    assert state(again, "closing")[-1] == 0.0
+    assert not state(record, "brake_holds").any()
+    assert not state(again, "brake_holds").any()
+    assert state(again, "brake_closure")[-1] == 0.0

@@ -56,17 +56,17 @@ def test_the_motor_of_the_thesis_at_its_leg():
         (column.FRICTION, 0.23 * turns),
         (column.BREAKAWAY, 1.3 * 0.23 * turns),
         (column.VISCOUS, 0.14 / (1000.0 * 2.0 * pi / 60.0) * turns**2),
-        (column.BRAKE, 8.81 * turns),
+        (column.BRAKE_EFFORT, 8.81 * turns),
         (column.HALF_BACKLASH, 5e-5),
-        (column.LAG, exp(-1.0)),
-        (column.LAG_MEAN, 1.0 - exp(-1.0)),
-        (column.PEAK, 6146.0),
-        (column.CONTINUOUS, 3073.0),
-        (column.SPEED_DIGIT, 0.254 / 2048),
-        (column.EFFORT_DIGIT, 6146.0 / 2048),
-        (column.ENGAGING, 0.002),
-        (column.RELEASING, 0.01),
-        (column.LOWER, 0.8644),
+        (column.LAG_FACTOR, exp(-1.0)),
+        (column.MEAN_LAG_FACTOR, 1.0 - exp(-1.0)),
+        (column.PEAK_EFFORT, 6146.0),
+        (column.CONTINUOUS_EFFORT, 3073.0),
+        (column.SPEED_RESOLUTION, 0.254 / 2048),
+        (column.EFFORT_RESOLUTION, 6146.0 / 2048),
+        (column.ENGAGE_FRACTION, 0.002),
+        (column.RELEASE_FRACTION, 0.01),
+        (column.LOWER_SWITCH, 0.8644),
         (column.UPPER_STOP, 1.0994),
     ):
         assert row[place] == pytest.approx(expected, rel=1e-12)
@@ -78,8 +78,8 @@ def test_heating_keeps_to_the_continuous_force():
     content = shipped_content("stewart")
     content["leg"]["actuator"]["continuous_force"] = "2 kN"
     row = drive_constants(Platform(parameters_from(content, "x.toml", "hardware")), 5e-4)[0]
-    assert row[column.CONTINUOUS] == 2000.0
-    assert row[column.PEAK] == 6146.0
+    assert row[column.CONTINUOUS_EFFORT] == 2000.0
+    assert row[column.PEAK_EFFORT] == 6146.0
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
@@ -94,10 +94,10 @@ def test_without_a_drive_nothing_is_added(name):
             row = constants[index : index + 1].copy()
             middle = platform.home_coordinates[index]
             bench = Bench(row, 1e-3)
-            limit = row[0, column.PEAK]
+            limit = row[0, column.PEAK_EFFORT]
             for force, at, rate in given:
                 expected = min(max(force, -limit), limit)
-                top = row[0, column.FASTEST]
+                top = row[0, column.MAX_SPEED]
                 slow = 0.9 * min(top, abs(rate)) * np.sign(rate)
                 assert bench.force(force, middle + 0.01 * at, slow) == expected
 
@@ -110,19 +110,21 @@ def test_constants_are_numbers_that_make_sense(subtests):
             assert rows.shape == (platform.n_actuators, column.CONSTANT_COUNT)
             assert not np.isnan(rows).any()
             assert (rows[:, column.BREAKAWAY] >= rows[:, column.FRICTION]).all()
-            assert (rows[:, column.LOWER_STOP] <= rows[:, column.LOWER]).all()
-            assert (rows[:, column.UPPER_STOP] >= rows[:, column.UPPER]).all()
-            np.testing.assert_array_equal(rows[:, column.LOWER], platform.minimum_coordinates)
+            assert (rows[:, column.LOWER_STOP] <= rows[:, column.LOWER_SWITCH]).all()
+            assert (rows[:, column.UPPER_STOP] >= rows[:, column.UPPER_SWITCH]).all()
+            np.testing.assert_array_equal(
+                rows[:, column.LOWER_SWITCH], platform.minimum_coordinates
+            )
             hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-            assert (np.abs(hold) < rows[:, column.PEAK]).all()
-            brake = rows[:, column.BRAKE]
+            assert (np.abs(hold) < rows[:, column.PEAK_EFFORT]).all()
+            brake = rows[:, column.BRAKE_EFFORT]
             assert (np.abs(hold) < brake)[brake > 0.0].all()
 
 
 def test_a_lag_much_shorter_than_a_step_is_none():
     row = drive_constants(with_drive("stewart", kind="direct", current_lag=1e-12), 1e-3)[0]
-    assert row[column.LAG] == 0.0
-    assert row[column.LAG_MEAN] < 1e-8
+    assert row[column.LAG_FACTOR] == 0.0
+    assert row[column.MEAN_LAG_FACTOR] < 1e-8
 
 
 # What legs weigh

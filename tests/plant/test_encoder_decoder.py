@@ -70,7 +70,7 @@ def test_error_is_half_a_count_at_any_coordinate(moves, start, seed):
 def test_impossible_motion_is_reported(slow, jump, sign, seed):
     moves = np.array([*slow, sign * jump, 0])
     _, raw = indexed_counts(bank(seed), moves)
-    decoding = decoder(largest=FAST)
+    decoding = decoder(max_counts=FAST)
     decoding.start(raw[0], [0.9])
     _, faults = decoding.decode(raw[1:])
     assert not faults[: len(slow)].any()
@@ -92,7 +92,7 @@ def test_speeds_tell_of_whole_turns(jump, sign, wrong):
 def test_a_pulse_that_could_not_be_reached_is_reported():
     """A turn upwards from below the last pulse: no net counts, but the counter jumped."""
     _, raw = indexed_counts(bank(), np.array([-100, TURN]))
-    decoding = decoder(largest=FAST)
+    decoding = decoder(max_counts=FAST)
     decoding.start(raw[0], [0.9])
     _, faults = decoding.decode(raw[1:])
     assert faults[:, 0].tolist() == [0.0, 1.0]
@@ -173,7 +173,7 @@ def test_next_pulse_lies_above():
 
 
 def test_bad_use_is_refused():
-    for options in ({"largest": 2048}, {"slow": 0}, {"largest": np.nan}):
+    for options in ({"max_counts": 2048}, {"max_homing_counts": 0}, {"max_counts": np.nan}):
         with refused(next(iter(options))):
             decoder(**options)
     decoding = decoder()

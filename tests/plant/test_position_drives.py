@@ -37,22 +37,22 @@ SERVO_ROW = {
     "viscous": STALL / FAST,
     "stiffness": 20.0,
     "damping": 0.01,
-    "peak": STALL,
+    "peak_effort": STALL,
     "positioning": column.SERVO_DRIVE,
-    "dead": DEAD,
-    "span": SPAN,
+    "dead_band": DEAD,
+    "span_or_full_step": SPAN,
     "top_speed": FAST,
-    "fastest": FAST,
+    "max_speed": FAST,
 }
 STEPPER_ROW = {
     "inertia": 5e-5,
     "stiffness": 20.0,
     "damping": 0.01,
-    "peak": TORQUE,
+    "peak_effort": TORQUE,
     "positioning": column.STEPPER_DRIVE,
-    "span": STEP,
+    "span_or_full_step": STEP,
     "top_speed": TOP,
-    "fastest": TOP,
+    "max_speed": TOP,
     "field_damping": 0.03,
 }
 LEG = 1e-4
@@ -75,7 +75,7 @@ def servo(**others):
 
 def stepper(**others):
     """Return a bench with a stepper that takes a position every millisecond."""
-    return Bench(constants(**(STEPPER_ROW | {"update": 4.0} | others)), 2.5e-4)
+    return Bench(constants(**(STEPPER_ROW | {"update_steps": 4.0} | others)), 2.5e-4)
 
 
 # RC servo
@@ -113,9 +113,9 @@ def test_inside_the_dead_band_a_servo_gives_nothing():
 
 
 def test_a_servo_takes_rounded_targets_at_its_update_rate():
-    bench = servo(update=80.0, digit=0.01)
+    bench = servo(update_steps=80.0, position_resolution=0.01)
     record = bench.run(0.05, lambda time: 0.026 * (time > 1e-3), mode=POSITION_MODE, mass=LEG)
-    field = state(record, "field")
+    field = state(record, "field_position")
     assert record.time[np.argmax(field > 0.0)] == pytest.approx(0.02 + bench.step, abs=1e-9)
     assert field[-1] == pytest.approx(0.03)
 
@@ -124,22 +124,22 @@ def test_the_default_slope_damps_the_loop_by_one_half():
     """J e'' + (stall / no-load speed) e' + (stall / span) e = 0."""
     platform = hobby(drive=SERVO)
     row = drive_constants(platform, 2.5e-4)[0]
-    stiffness = row[column.PEAK] / row[column.SPAN]
+    stiffness = row[column.PEAK_EFFORT] / row[column.SPAN_OR_FULL_STEP]
     damping = row[column.VISCOUS] / (2.0 * np.sqrt(stiffness * row[column.INERTIA]))
     assert damping == pytest.approx(0.5, rel=1e-12)
-    assert row[column.UPDATE] == 80.0
-    assert degrees(row[column.DEAD]) == pytest.approx(0.225)
+    assert row[column.UPDATE_STEPS] == 80.0
+    assert degrees(row[column.DEAD_BAND]) == pytest.approx(0.225)
 
 
 @pytest.mark.parametrize("kind", ["servo", "stepper"])
 def test_commanded_speeds_move_the_target(kind):
     bench = servo() if kind == "servo" else stepper()
     record = bench.run(0.2, 0.5, mode=VELOCITY_MODE, mass=LEG)
-    assert state(record, "target")[-1] == pytest.approx(0.1, rel=1e-9)
+    assert state(record, "commanded_position")[-1] == pytest.approx(0.1, rel=1e-9)
     assert record.rate[-1] == pytest.approx(0.5, rel=0.02)
     fast = bench.run(0.01, 1e3, mode=VELOCITY_MODE)
-    moved = state(fast, "target")[-1] - state(fast, "target")[0]
-    assert moved == pytest.approx(0.01 * bench.drive[0, column.FASTEST], rel=1e-9)
+    moved = state(fast, "commanded_position")[-1] - state(fast, "commanded_position")[0]
+    assert moved == pytest.approx(0.01 * bench.drive[0, column.MAX_SPEED], rel=1e-9)
 
 
 # Stepper

@@ -8,7 +8,7 @@ from refusals import refused
 import twin
 from twin.machine.randomisation import Randomisation
 from twin.training.environments import make_environments
-from twin.training.settings import share_at, training_settings, widen
+from twin.training.settings import fraction_at, training_settings, widen
 
 pytestmark = pytest.mark.quick
 
@@ -28,9 +28,9 @@ def settings(points):
 def test_shares_lie_on_the_lines_between_points():
     points = settings([[0.2, 0.1], [0.6, 0.9]])
     progress = (0.0, 0.2, 0.3, 0.6, 1.0)
-    found = [share_at(points, each) for each in progress]
+    found = [fraction_at(points, each) for each in progress]
     assert_allclose(found, [0.1, 0.1, 0.3, 0.9, 0.9])
-    assert share_at((), 0.0) == 1.0
+    assert fraction_at((), 0.0) == 1.0
 
 
 def test_other_points_are_refused(subtests):

@@ -10,12 +10,14 @@ from refusals import refused
 from twin.training import Policy
 from twin.training.environments import make_environments
 from twin.training.policy import PolicyNetwork, PolicyOrigin, Residual
-from twin.training.settings import ENVIRONMENT_LAWS, OF_TASKS, linear_gains, make_law
+from twin.training.settings import ENVIRONMENT_LAWS, LAW_CLASSES, linear_gains, make_law
 
 pytestmark = pytest.mark.quick
 
 RANDOM = np.random.default_rng(8)
-LINEAR = [(task, law) for task, laws in ENVIRONMENT_LAWS.items() for law in laws if law in OF_TASKS]
+LINEAR = [
+    (task, law) for task, laws in ENVIRONMENT_LAWS.items() for law in laws if law in LAW_CLASSES
+]
 
 
 def policy(bias, gains, share=0.25):

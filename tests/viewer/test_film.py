@@ -188,7 +188,7 @@ def test_all_of_a_motion_is_in_the_frame(height, stewart):
 def test_the_usual_instant_is_the_widest(stewart, tmp_path):
     run = lifted(stewart, 0.0, turn=0.2)
     there_and_back = replace(run, pose=np.concatenate([run.pose[:15], run.pose[5::-1]]))
-    assert RecordedScenes(there_and_back).widest() == run.time[14]
+    assert RecordedScenes(there_and_back).farthest_time() == run.time[14]
     file = write_picture(there_and_back, stewart, tmp_path / "turn.png", look=SMALL)
     assert_array_equal(read_png(file), drawn(stewart, there_and_back, float(run.time[14])))
 

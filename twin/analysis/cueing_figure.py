@@ -44,16 +44,16 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
     ]
     panels.append(Axes("pitch (line), roll (dash) [deg]", _tilts(outcomes)))
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
-    shares: dict[str, Callable[[Any], FloatArray]] = {
+    fractions: dict[str, Callable[[Any], FloatArray]] = {
         "range": lambda use: np.abs(2.0 * use.coordinates - low - high) / (high - low)
     }
     limit = machine.parameters.leg.actuator.speed
     if limit is not None:
-        shares["speed"] = lambda use: np.abs(use.rates) / limit
+        fractions["speed"] = lambda use: np.abs(use.rates) / limit
     time_span = first_outcome.use.time[[0, -1]]
-    for name, share in shares.items():
+    for name, fraction_of in fractions.items():
         lines = [
-            Line(algorithm, outcome.use.time, share(outcome.use).max(axis=1))
+            Line(algorithm, outcome.use.time, fraction_of(outcome.use).max(axis=1))
             for algorithm, outcome in outcomes.items()
         ]
         lines.append(Line("limit", time_span, np.ones(2), "dot"))

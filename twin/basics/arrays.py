@@ -20,7 +20,7 @@ from twin.errors import InputError, StateError, brief
 LARGEST_ENTRY = 1e150
 """Largest entry of an array, such that its square is still a finite number."""
 
-MOST_AXES = 16
+MAX_AXES = 16
 """Largest number of axes of an array that a caller may pass."""
 
 QUATERNION_TOLERANCE = 1e-6
@@ -76,8 +76,8 @@ def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
         index = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST_ENTRY))[0])
         limit_text = f", at most {LARGEST_ENTRY:g}" if np.isfinite(array[index]) else ""
         raise InputError(field, f"must be finite{limit_text}, entry {index} is {array[index]}")
-    if array.ndim > MOST_AXES:
-        raise InputError(field, f"must have at most {MOST_AXES} axes, got {array.ndim}")
+    if array.ndim > MAX_AXES:
+        raise InputError(field, f"must have at most {MAX_AXES} axes, got {array.ndim}")
     return array
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
+import typer
+
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, progress_bar, show
@@ -15,9 +17,11 @@ from twin.errors import InputError
 
 ObjectiveName = Literal["force", "stroke", "footprint", "condition", "price"]
 
-
 FRONT_POINTS = 5
 """Machines of a front."""
+
+VALIDATION_CASES = ("driven_motion", "free_fall", "constant_forces", "sinusoidal_forces")
+"""Cases of `twin validate` in which both engines move each machine that is found."""
 
 
 @app.command()
@@ -39,6 +43,8 @@ def design(
 ) -> None:
     """Find the machine that meets a specification and needs the least of something.
 
+    Each machine is validated in both engines; exit code 1 when a case fails.
+
     \f
     Raises:
         InputError: a file that cannot be read or written.
@@ -50,6 +56,7 @@ def design(
     from twin.design import front as front_of
     from twin.design import read_specification
     from twin.design.report import design_results
+    from twin.validation.runner import run
 
     design_specification = read_specification(specification)
     target = Path(f"{design_specification.name}.toml") if out is None else out
@@ -67,8 +74,13 @@ def design(
                 design_specification, front, points=FRONT_POINTS, seed=seed, progress=say
             )
     show(design_results(machines, front), report)
+    failed = False
     for path, machine in zip(targets, machines, strict=False):
-        line(f"wrote {write_text(path, machine.to_toml())}")
+        results = run(write_text(path, machine.to_toml()), VALIDATION_CASES, progress=False)
+        verdicts = ", ".join(f"{result.case} {result.verdict}" for result in results)
+        line(f"wrote {path}; validation in both engines: {verdicts}")
+        failed |= any(result.verdict == "fail" for result in results)
+    raise typer.Exit(int(failed))
 
 
 @app.command()
@@ -87,6 +99,9 @@ def size(
     column: options.Columns = None,
     absolute: options.Absolute = False,
     payload: options.Load = None,
+    duty: Annotated[
+        float, option("Fraction of the time that the motion runs; in between, the motors hold.")
+    ] = 1.0,
     configuration: options.Configuration = None,
     report: options.Report = None,
 ) -> None:
@@ -108,5 +123,5 @@ def size(
     if reference_motion is None:
         raise InputError("motion", "drives are sized for a motion; name one that moves")
     trains = read_drives(drives, platform.coordinate_unit == "rad")
-    sizing = sized(platform, reference_motion, trains, payload=payload_of(payload))
+    sizing = sized(platform, reference_motion, trains, payload=payload_of(payload), duty=duty)
     show(sizing_results(sizing), report)

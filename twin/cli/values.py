@@ -189,18 +189,18 @@ def settings_from(texts: Iterable[str], option: str) -> dict[str, Any]:
     return settings
 
 
-def environment_options(texts: Iterable[str] | None, **given: Any) -> dict[str, Any]:
+def environment_options(texts: Iterable[str] | None, **named_options: Any) -> dict[str, Any]:
     """Return the options of an environment, from --option and from options with other names.
 
     Args:
         texts: values of --option.
-        given: name -> value of the other options; None for not given.
+        named_options: name -> value of the other options; None for not given.
 
     Raises:
         InputError: a text that is no setting, or an option that is given both ways.
     """
     options = settings_from(texts or (), "option")
-    for name, value in given.items():
+    for name, value in named_options.items():
         if value is None:
             continue
         if name in options:
@@ -276,21 +276,21 @@ def quantities(text: str | None, field: str, *units: str) -> list[float] | None:
     ]
 
 
-def in_unit(value: float | None, field: str, unit: str, of: str) -> float | None:
+def in_unit(value: float | None, field: str, unit: str, use: str) -> float | None:
     """Return a quantity that was read with several units, where it fits what it is used for.
 
     Args:
         value: as `quantity` returns it, or a number.
         field: name of the option, for the message.
         unit: SI unit that it must have, if any was written.
-        of: description of its use, for the message.
+        use: description of its use, for the message.
 
     Raises:
         InputError: another unit.
     """
     given_unit = getattr(value, "unit", "")
     if given_unit and given_unit != unit:
-        raise InputError(field, f"has a unit of {given_unit}, but {of} is in {unit}")
+        raise InputError(field, f"has a unit of {given_unit}, but {use} is in {unit}")
     return value
 
 
@@ -347,8 +347,8 @@ def pose_of(platform: Platform, text: str | None, field: str = "pose") -> FloatA
         [values[name] for name in NUMBERED_AXES], [values[name] for name in ANGLE_NAMES]
     )
     fitted = np.asarray(platform.constrain(pose).pose)
-    taken = (*fitted[:3], *angles_from_quaternion(fitted[3:]))
-    for name, home, value in zip(values, at_home, taken, strict=True):
+    constrained_values = (*fitted[:3], *angles_from_quaternion(fitted[3:]))
+    for name, home, value in zip(values, at_home, constrained_values, strict=True):
         is_given = platform.dof < 6 and name in FOLLOWING_AXES and values[name] != home
         if is_given and abs(values[name] - value) > FOLLOWING_TOLERANCE:
             raise InputError(

@@ -277,19 +277,25 @@ class Cascade(Controller):
         )
         self.position_gain = _value_or_default(position_gain, gain, "position_gain")
         self.position_integral = _value_or_default(position_integral, integral, "position_integral")
-        self._begin = _value_or_default(feedforward_start, default_start, "feedforward_start")
-        self._rise = _value_or_default(feedforward_rise, default_rise, "feedforward_rise")
+        self._feedforward_start = _value_or_default(
+            feedforward_start, default_start, "feedforward_start"
+        )
+        self._feedforward_rise = _value_or_default(
+            feedforward_rise, default_rise, "feedforward_rise"
+        )
         self._loop = PositionLoop(platform, self.period, self.position_gain, self.position_integral)
-        positioned = takes_positions(platform)
-        self._positions = PositionCommands(platform, self.period) if positioned else None
-        self._balances_loads = needs_load_sharing(platform) and not positioned
+        takes_position_commands = takes_positions(platform)
+        self._positions = (
+            PositionCommands(platform, self.period) if takes_position_commands else None
+        )
+        self._balances_loads = needs_load_sharing(platform) and not takes_position_commands
         self._prepare(self.reference)
-        self._initial_spring_force = self._stretching[0]
+        self._initial_spring_force = self._spring_forces[0]
 
     def _prepare(self, reference: Reference) -> None:
-        self._stretching = spring_forces(self.platform, reference.coordinates)
+        self._spring_forces = spring_forces(self.platform, reference.coordinates)
         gain = self.velocity_gain
-        self._sharing = (
+        self._load_sharing = (
             LoadSharing(self.platform, reference, gain) if self._balances_loads else None
         )
         super()._prepare(reference)
@@ -304,7 +310,7 @@ class Cascade(Controller):
             self._feedforward_fraction(self.first * self.period) * self.reference.rates[row_index]
         )
         # What stretches the springs at the start is in the integrals of the velocity loops.
-        self._initial_spring_force = self._stretching[row_index]
+        self._initial_spring_force = self._spring_forces[row_index]
         self._start_loop(row_index, error, measurement.rates, feedforward)
 
     def update(self, step: int, measurement: Measurement) -> Command:
@@ -319,15 +325,15 @@ class Cascade(Controller):
         command = self._loop_speeds(row_index, setpoint, rates, measurement, fraction)
         self.limited = self._loop.limited
         return Command(
-            command, feedforward=self._stretching[row_index] - self._initial_spring_force
+            command, feedforward=self._spring_forces[row_index] - self._initial_spring_force
         )
 
     def _start_loop(
         self, row: int, error: FloatArray, rates: FloatArray, feedforward: FloatArray
     ) -> None:
         """Start the position loop without a step in the speed command."""
-        if self._sharing is not None:
-            error = self._sharing.consistent(row, error)
+        if self._load_sharing is not None:
+            error = self._load_sharing.consistent(row, error)
         self._loop.start(error, rates, feedforward)
 
     def _loop_speeds(
@@ -339,17 +345,17 @@ class Cascade(Controller):
         fraction: float = 1.0,
     ) -> FloatArray:
         """Return the speeds of the position loop; redundant legs share the load."""
-        if self._sharing is None:
+        if self._load_sharing is None:
             return self._loop.update(setpoint, measurement.coordinates, rates, fraction)
-        return self._sharing.speeds(row, self._loop, setpoint, rates, measurement, fraction)
+        return self._load_sharing.speeds(row, self._loop, setpoint, rates, measurement, fraction)
 
     def _feedforward_fraction(self, time: float) -> float:
         """Return the fraction of velocity feedforward: 0, smoothly up to 1."""
-        if time < self._begin:
+        if time < self._feedforward_start:
             return 0.0
-        if time >= self._begin + self._rise:
+        if time >= self._feedforward_start + self._feedforward_rise:
             return 1.0
-        progress = (time - self._begin) / self._rise
+        progress = (time - self._feedforward_start) / self._feedforward_rise
         return progress * progress * (3.0 - 2.0 * progress)
 
 

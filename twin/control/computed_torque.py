@@ -152,10 +152,8 @@ def advanced(rows: FloatArray, lead: float) -> FloatArray:
     previous, left_value, right_value, following = (
         rows[np.clip(row_below + k, 0, last_row)] for k in (-1, 0, 1, 2)
     )
-    slope, curvature = (
-        0.5 * (right_value - previous),
-        previous - 2.5 * left_value + 2.0 * right_value - 0.5 * following,
-    )
+    slope = 0.5 * (right_value - previous)
+    curvature = previous - 2.5 * left_value + 2.0 * right_value - 0.5 * following
     cubic = 1.5 * (left_value - right_value) + 0.5 * (following - previous)
     return np.asarray(left_value + u * (slope + u * (curvature + u * cubic)))
 
@@ -254,7 +252,7 @@ class InverseDynamicsFeedforward(Cascade):
             feedforward_start=0.0,
             feedforward_rise=0.0,
         )
-        self._force = self._held = np.zeros(platform.n_actuators)
+        self._force = self._holding_force = np.zeros(platform.n_actuators)
 
     def _prepare(self, reference: Reference) -> None:
         self.table = feedforward_table(
@@ -268,7 +266,7 @@ class InverseDynamicsFeedforward(Cascade):
         error = self.table.coordinates[row_index] - measurement.coordinates
         self._start_loop(row_index, error, measurement.rates, self.table.rates[row_index])
         # The integrals of the velocity loops hold the machine when the controller begins.
-        self._held = measurement.forces
+        self._holding_force = measurement.forces
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return speeds and forces for control period `step`."""
@@ -277,7 +275,7 @@ class InverseDynamicsFeedforward(Cascade):
         command = self._loop_speeds(
             row_index, table.coordinates[row_index], table.rates[row_index], measurement
         )
-        self._force = table.forces[row_index] - self._held
+        self._force = table.forces[row_index] - self._holding_force
         return Command(command, "velocity", self._force)
 
     def signals(self) -> dict[str, FloatArray]:

@@ -178,7 +178,7 @@ def _leave_out_springs(
     platform: MachineModel,
     motion: tuple[FloatArray, FloatArray, FloatArray],
     period: float,
-    along: tuple[FloatArray, FloatArray, FloatArray],
+    actuator_motion: tuple[FloatArray, FloatArray, FloatArray],
     is_reachable: Any,
 ) -> None:
     """Subtract the quasi-static deflection of series springs from an actuator motion, in place.
@@ -193,20 +193,20 @@ def _leave_out_springs(
             platform, *(values[is_reachable] for values in motion)
         )[:, :k]
     deflections = _hold_last(deflections, is_reachable, np.zeros(k))
-    for values in along:
+    for values in actuator_motion:
         values -= deflections
         deflections = (
             np.gradient(deflections, period, axis=0) if len(deflections) > 1 else 0.0 * deflections
         )
     if not (motion[1][-1].any() or motion[2][-1].any()):
         # Differences give no rate for springs that have just come to rest.
-        along[1][-1] = along[2][-1] = 0.0
+        actuator_motion[1][-1] = actuator_motion[2][-1] = 0.0
 
 
-def _hold_last(values: FloatArray, is_reachable: Any, first: FloatArray) -> FloatArray:
+def _hold_last(values: FloatArray, is_reachable: Any, first_values: FloatArray) -> FloatArray:
     """Return rows `(k, n)` in which the last reachable row replaces unreachable ones after it."""
     last_reachable = np.maximum.accumulate(np.where(is_reachable, np.arange(len(is_reachable)), -1))
-    return np.where((last_reachable >= 0)[:, None], values[last_reachable], first)
+    return np.where((last_reachable >= 0)[:, None], values[last_reachable], first_values)
 
 
 def _derivatives(
@@ -572,24 +572,26 @@ class FunctionController(Controller):
         return as_vector(values, self._error_label, self.platform.n_actuators)
 
 
-def as_controller(platform: MachineModel, given: Any, period: float | None = None) -> Controller:
+def as_controller(
+    platform: MachineModel, controller: Any, period: float | None = None
+) -> Controller:
     """Return a controller unchanged, or a function wrapped as a controller.
 
     Args:
         platform: the machine.
-        given: a controller, or a function; see `FunctionController`.
+        controller: a controller, or a function; see `FunctionController`.
         period: of a function [s], default 1 ms.
 
     Raises:
         InputError: neither of the two, of a machine with other actuators, or a period for a
             controller, which has its own.
     """
-    if not isinstance(given, Controller):
+    if not isinstance(controller, Controller):
         return FunctionController(
-            platform, given, period=DEFAULT_PERIOD if period is None else period
+            platform, controller, period=DEFAULT_PERIOD if period is None else period
         )
     if period is not None:
         raise InputError("period", "is for a function; a controller is made with its own")
-    if given.platform.n_actuators != platform.n_actuators:
+    if controller.platform.n_actuators != platform.n_actuators:
         raise InputError("controller", "is of a machine with other actuators")
-    return given
+    return controller

@@ -199,14 +199,14 @@ def drive_model(platform: MachineModel) -> DriveModel:
         compliance,
         largest_effort,
         FRICTION_SMOOTHING_SPEED * stroke,
-        np.full(len(legs), BACKLASH_SMOOTHING_FORCE * _holding(platform)),
+        np.full(len(legs), BACKLASH_SMOOTHING_FORCE * _largest_holding_force(platform)),
         counts,
         max((drive.delay for drive in drives), default=0.0),
         max((drive.current_lag for drive in drives), default=0.0),
     )
 
 
-def _holding(platform: MachineModel) -> float:
+def _largest_holding_force(platform: MachineModel) -> float:
     """Return the largest holding force at home [N, N m]; 1 without gravity."""
     zero_twist = np.zeros(6)
     forces = platform.inverse_dynamics(platform.home, zero_twist, zero_twist)
@@ -375,10 +375,8 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
     """
     lag, moved_masses = loop_lag(platform, period), burden(platform)
     gain = min(moved_masses.common / (2.0 * lag), limiting_mass(platform, lag) / lag)
-    time, required_stiffness = (
-        INTEGRAL_TIME_FACTOR * moved_masses.heaviest / gain,
-        STIFFNESS_MARGIN * falling_stiffness(platform),
-    )
+    time = INTEGRAL_TIME_FACTOR * moved_masses.heaviest / gain
+    required_stiffness = STIFFNESS_MARGIN * falling_stiffness(platform)
     # The symmetrical optimum has the integral time 4 T for the sum T of small lags.
     time = max(
         4.0 * lag, min(time, gain / required_stiffness) if required_stiffness > 0.0 else time
@@ -473,15 +471,15 @@ def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     configured = configured_gains(platform)
     if configured is not None and not drive_model(platform).inertia.any():
         return TorqueLoops(*suitable_velocity_loop(platform, period), gain, integral)
-    default, time = derived_velocity_loop(platform, period)
-    velocity = np.minimum(default, limiting_mass(platform, lag) / (2.0 * lag))
-    slowest_bandwidth = float(velocity.min()) / moved_masses.heaviest
+    default_gain, time = derived_velocity_loop(platform, period)
+    velocity_gain = np.minimum(default_gain, limiting_mass(platform, lag) / (2.0 * lag))
+    slowest_bandwidth = float(velocity_gain.min()) / moved_masses.heaviest
     # A PI loop around one mass has the damping ratio sqrt(bandwidth * integral time) / 2.
     time = np.maximum(time, 4.0 * MIN_DAMPING**2 / slowest_bandwidth)
     if configured is None:
         gain = min(gain, slowest_bandwidth / TORQUE_LOOP_SEPARATION)
         integral = gain**2 / 10.0
-    return TorqueLoops(read_only(velocity), read_only(time), gain, integral)
+    return TorqueLoops(read_only(velocity_gain), read_only(time), gain, integral)
 
 
 def total_to_motor_mass_ratio(platform: MachineModel) -> float:

@@ -103,14 +103,17 @@ class Records:
         self._noted_signals = checked_signals
         return ""
 
-    def add(self, signals: Mapping[str, Any], read: Callable[[], Mapping[str, Any]]) -> None:
-        """Append a row: the loop's `signals` signals, and the controller's from the last `note`.
+    def add(
+        self, signals: Mapping[str, Any], read_signals: Callable[[], Mapping[str, Any]]
+    ) -> None:
+        """Append a row: the loop's signals, and the controller's from the last `note`.
 
-        Without noted signals, after a stop in the first period, those that `read` returns.
+        Without noted signals, after a stop in the first period, those that `read_signals` returns.
         """
         if self._noted_signals is None:
             self._noted_signals = {
-                name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in read().items()
+                name: np.nan_to_num(value, posinf=0.0, neginf=0.0)
+                for name, value in read_signals().items()
             }
         self._rows.append({**signals, **self._noted_signals})
 
@@ -140,10 +143,10 @@ class SafeStop:
             [float(drive is not None and drive.reflected().brake > 0.0) for drive in drives]
         )
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        self._fastest = actuator_limit(platform, "speed", stroke)
+        self._speed_limits = actuator_limit(platform, "speed", stroke)
         self.duration = RAMP_TIME + SETTLING_TIME + max(engage_times) + SWING_OUT_TIME
-        self._still = STANDSTILL_SPEED * stroke
-        self._unseen = takes_positions(platform) and not has_encoders(platform)
+        self._standstill_speeds = STANDSTILL_SPEED * stroke
+        self._has_no_speed_sensor = takes_positions(platform) and not has_encoders(platform)
         self._period = period
         self._start_rates: FloatArray = np.zeros(platform.n_actuators)
         self._begin = 0
@@ -151,24 +154,27 @@ class SafeStop:
     def begin(self, step: int, measurement: Measurement) -> None:
         """Start to stop in control period `step` from the last measurement."""
         rates = np.nan_to_num(measurement.rates, nan=0.0, posinf=0.0, neginf=0.0)
-        self._start_rates, self._begin = np.clip(rates, -self._fastest, self._fastest), step
+        self._start_rates, self._begin = (
+            np.clip(rates, -self._speed_limits, self._speed_limits),
+            step,
+        )
 
     def command(self, step: int) -> Command:
         """Return the command of control period `step`."""
         elapsed = (step - self._begin) * self._period
         fraction = max(0.0, 1.0 - elapsed / RAMP_TIME)
-        braking = elapsed >= RAMP_TIME + SETTLING_TIME
-        return Command(fraction * self._start_rates, brakes=self._brakes if braking else None)
+        is_braking = elapsed >= RAMP_TIME + SETTLING_TIME
+        return Command(fraction * self._start_rates, brakes=self._brakes if is_braking else None)
 
     def is_done(self, step: int, measurement: Measurement) -> bool:
         """Return whether the machine is at rest, braked where it can be."""
         waiting_time = (step - self._begin) * self._period - self.duration
         if waiting_time < 0.0:
             return False
-        if self._unseen:
+        if self._has_no_speed_sensor:
             return waiting_time >= UNSENSED_STANDSTILL_WAIT
         at_standstill = not measurement.valid or bool(
-            (np.abs(measurement.rates) <= self._still).all()
+            (np.abs(measurement.rates) <= self._standstill_speeds).all()
         )
         return at_standstill or waiting_time >= MAX_STANDSTILL_WAIT
 
@@ -192,7 +198,7 @@ class Handover:
         row_index = reference.row(step)
         self._period, self._first = reference.period, step
         self._error = reference.coordinates[row_index] - measurement.coordinates
-        self._slip = reference.rates[row_index] - measurement.rates
+        self._rate_error = reference.rates[row_index] - measurement.rates
         self._efforts = efforts
         self._offset: FloatArray | None = None
 
@@ -227,9 +233,9 @@ class Handover:
         shift = self._error * (1.0 - u * u * (3.0 - 2.0 * u))
         rate = self._error * (6.0 * u * (u - 1.0) / FADE_TIME)
         fade_remaining = 1.0 - w
-        return shift + self._slip * (time * fade_remaining * fade_remaining), rate + self._slip * (
-            fade_remaining * (1.0 - 3.0 * w)
-        )
+        return shift + self._rate_error * (
+            time * fade_remaining * fade_remaining
+        ), rate + self._rate_error * (fade_remaining * (1.0 - 3.0 * w))
 
 
 class ClosedLoop:
@@ -271,7 +277,7 @@ class ClosedLoop:
             raise InputError("plant", "must be a Plant of this machine")
         self._supervisor, self._max_rows = supervisor, keep
         self._running = False
-        self._nothing = np.zeros(platform.n_actuators)
+        self._zero_forces = np.zeros(platform.n_actuators)
         self.stopped = ""
 
     def start(self, timestep: float, state: State) -> None:
@@ -285,12 +291,12 @@ class ClosedLoop:
         self._ratio, self._timestep = _whole_steps(period, timestep), timestep
         self.plant.prepare(timestep)
         self.plant.start(state, self.controller.loop_gains)
-        self._watch = self._supervisor or self.controller.supervisor()
-        self._watch.start()
+        self._active_supervisor = self._supervisor or self.controller.supervisor()
+        self._active_supervisor.start()
         self._stop = SafeStop(self.platform, period)
         self._unstable = unstable_velocity_loop(self.platform, self.controller.loop_gains, timestep)
         self._records = Records(self._max_rows)
-        self._fresh = self._running = True
+        self._is_new_controller = self._running = True
         self._taking_over = False
         self._handover: Handover | None = None
         self.stopped = ""
@@ -313,13 +319,13 @@ class ClosedLoop:
         if index % self._ratio == 0:
             self._control(index // self._ratio, state)
         elif not self.stopped:
-            reason = self._watch.check_rates(self.plant.actuated(state)[1])
+            reason = self._active_supervisor.check_rates(self.plant.actuated(state)[1])
             if reason:
                 self._halt(reason, index // self._ratio, state, self._measurement)
                 self.plant.command(self._stop.command(index // self._ratio))
         forces = self.plant.forces(state)
         # Zero times what is not finite is NaN; much faster than asking for each number.
-        if forces @ self._nothing != 0.0:
+        if forces @ self._zero_forces != 0.0:
             raise SimulationStoppedError(f"the drives' forces are not finite at {state.time:.6g} s")
         return forces
 
@@ -339,7 +345,7 @@ class ClosedLoop:
             SingularPoseError: it passes a singular pose; likewise.
         """
         self.controller.redirect(reference)
-        supervisor = self._watch if self._running else self._supervisor
+        supervisor = self._active_supervisor if self._running else self._supervisor
         if supervisor is not None:
             supervisor.redirect(reference)
 
@@ -371,11 +377,11 @@ class ClosedLoop:
             unstable = unstable_velocity_loop(self.platform, gains, self._timestep)
             if unstable:
                 raise InputError("controller", unstable)
-            self._ratio, self._fresh = ratio, True
+            self._ratio, self._is_new_controller = ratio, True
             self._taking_over = True
             self.plant.hand_over(gains)
-            self._watch = supervisor or controller.supervisor()
-            self._watch.start()
+            self._active_supervisor = supervisor or controller.supervisor()
+            self._active_supervisor.start()
             self._stop = SafeStop(self.platform, controller.period)
             self._records.change()
         self.controller, self._supervisor = controller, supervisor
@@ -390,14 +396,14 @@ class ClosedLoop:
         limited = self.plant.limited
         if not self.stopped:
             reason = self._unstable if step == 0 else ""
-            reason = reason or self._watch.check_measurement(step, measurement)
+            reason = reason or self._active_supervisor.check_measurement(step, measurement)
             command = (
                 Command(measurement.rates) if reason else self._ask_controller(step, measurement)
             )
             reason = reason or self.stopped
             if not reason:
-                below_command = self.controller.limited or bool(np.count_nonzero(limited))
-                reason = self._watch.check_command(command, below_command)
+                is_limited = self.controller.limited or bool(np.count_nonzero(limited))
+                reason = self._active_supervisor.check_command(command, is_limited)
                 reason = reason or self._records.note(self.controller.signals())
             if reason:
                 self._halt(reason, step, state, measurement)
@@ -427,8 +433,8 @@ class ClosedLoop:
             measurement if handover is None else handover.shifted_measurement(step, measurement)
         )
         try:
-            if self._fresh:
-                self._fresh, controller.first = False, step
+            if self._is_new_controller:
+                self._is_new_controller, controller.first = False, step
                 controller.start(shown_measurement)
             update = controller.update(step, shown_measurement)
         except StateError as error:
@@ -454,7 +460,7 @@ class ClosedLoop:
             "measured": measurement.coordinates.copy(),
             "command": command.values,
             "command_mode": COMMAND_MODES.index(command.mode),
-            "command_feedforward": self._nothing
+            "command_feedforward": self._zero_forces
             if command.feedforward is None
             else command.feedforward,
             "limited": limited,

@@ -21,7 +21,7 @@ from twin.kernels.control.predictive import (
     Cost,
     Plan,
     PlanReference,
-    along,
+    add_path_deviation,
     backward,
     deviation_of,
     plan_cost,
@@ -113,8 +113,8 @@ class Objective(NamedTuple):
     """`(n, 12)` forces per deviation at home, of the feedback that is optimal without limits"""
 
 
-def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective:
-    """Return the objective of plans with a node every `span` [s].
+def objective(model: MachineModel, drives: DriveModel, node_distance: float) -> Objective:
+    """Return the objective of plans with a node every `node_distance` [s].
 
     A deviation costs its squared displacement at the joints, relative to their radius. The
     twist costs `SPEED_WEIGHT` / w^2 and the acceleration 1 / w^4 of that, w being
@@ -124,12 +124,12 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
     Args:
         model: the machine as the controller knows it.
         drives: the same of its drives.
-        span: between nodes [s].
+        node_distance: between nodes [s].
     """
     radius = characteristic_length(model.platform_joints)
     pose_weight = np.array([radius**-2.0] * 3 + [1.0] * 3)
     twist_weight, acceleration_weight = SPEED_WEIGHT / RETURN_BANDWIDTH**2, RETURN_BANDWIDTH**-4.0
-    terminal_weight, gain = double_integrator(span, twist_weight, acceleration_weight)
+    terminal_weight, gain = double_integrator(node_distance, twist_weight, acceleration_weight)
     stroke = model.maximum_coordinates - model.minimum_coordinates
     speed_limits = (1.0 - FEEDBACK_MARGIN) * actuator_limit(model, "speed")
     cost = Cost(
@@ -164,7 +164,7 @@ def _free_inverse(mass: FloatArray, constraints: FloatArray) -> FloatArray:
 
 
 def double_integrator(
-    span: float, speed: float, effort: float
+    node_distance: float, speed: float, effort: float
 ) -> tuple[FloatArray, tuple[float, float]]:
     """Return the terminal cost `(2, 2)` and the feedback of a sampled double integrator.
 
@@ -172,7 +172,10 @@ def double_integrator(
     """
     from scipy.linalg import solve_discrete_are
 
-    a, b = np.array([[1.0, span], [0.0, 1.0]]), np.array([[0.5 * span**2], [span]])
+    a, b = (
+        np.array([[1.0, node_distance], [0.0, 1.0]]),
+        np.array([[0.5 * node_distance**2], [node_distance]]),
+    )
     terminal_cost = solve_discrete_are(a, b, np.diag([1.0, speed]), np.array([[effort]]))
     gain = (b.T @ terminal_cost @ a / (effort + b.T @ terminal_cost @ b)).ravel()
     return np.asarray(terminal_cost), (float(gain[0]), float(gain[1]))
@@ -273,7 +276,7 @@ class Ilqr(ComputedTorque):
         if period_index == 0:
             self.plan_ahead(step)
         path_point[:7], path_point[7:13], path_point[13:] = super()._setpoint(step)
-        along(self._path[1:3], self.span, period_index / self._ratio, path_point)
+        add_path_deviation(self._path[1:3], self.span, period_index / self._ratio, path_point)
         return path_point[:7], path_point[7:13], path_point[13:]
 
     def plan_ahead(self, step: int) -> None:

@@ -1,7 +1,7 @@
 """Candidates of a design: the machines of vectors of free numbers, many at once.
 
-Joints lie in three pairs on two circles, as `twin new` lays them out. Cranks are level at home, and
-their motors are mirrored in pairs.
+Joints lie in three pairs on two circles, as `twin new` lays them out, or anywhere with a rotational
+symmetry. Cranks are level at home, and their motors are mirrored in pairs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.design.specification import FREE_NUMBERS, Specification
+from twin.design.specification import ANGLE_BOUNDS, JOINT_NUMBERS, Specification
 from twin.kernels.legs import rss
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
 from twin.machine.file.data_sheet import estimates
@@ -29,26 +29,22 @@ SIZE_WITHOUT_TRAVEL = 1.0
 SMALLEST_PER_LARGEST = 0.01
 """Lower bound of all lengths, over their upper bound."""
 
-DEGREE = np.pi / 180.0
+ANGLE_RESERVE = np.pi / 180.0
+"""[rad] Distance of the bounds of a spacing from coinciding joints."""
 
-DEFAULT_ANGLES = {
-    "base_spacing": (1.0 * DEGREE, 119.0 * DEGREE),
-    "platform_spacing": (1.0 * DEGREE, 119.0 * DEGREE),
-    "horn_angle": (-90.0 * DEGREE, 90.0 * DEGREE),
-}
-"""Bounds of angles where the specification gives none."""
-
-CENTER_ANGLES = (0.0, np.pi / 3.0)
-"""[rad] Middle of the first pair, of base and platform."""
+HEIGHT_PER_RADIUS = 0.5
+"""Largest height of a joint over the first, over the largest radius."""
 
 
 class Candidates(NamedTuple):
     """Machines as their evaluation needs them, m of them."""
 
     rows: FloatArray
-    """`(m, 6, k)` constants of the legs"""
+    """`(m, n, k)` constants of the legs"""
     height: FloatArray
-    """`(m,)` of the platform joints above the base joints at home [m]; NaN where there is none"""
+    """`(m,)` of the platform's frame above that of the base at home [m]; NaN where there is none"""
+    arm: FloatArray
+    """`(m,)` mean radius of the platform joints [m]"""
     mass: FloatArray
     """`(m,)` of plate and payload [kg]"""
     center: FloatArray
@@ -60,17 +56,25 @@ class Candidates(NamedTuple):
 def free_bounds(specification: Specification) -> FloatArray:
     """Return lower and upper ends `(d, 2)` of the free numbers [m, rad]."""
     limits, payload = specification.limits, specification.payload
-    sizes = [specification.travel, limits.clearance or 0.0]
-    reach = SIZE_PER_TRAVEL * max(sizes) or SIZE_WITHOUT_TRAVEL
+    travel = float(np.abs(specification.tasks().offsets[:, :3]).max())
+    reach = SIZE_PER_TRAVEL * max(travel, limits.clearance or 0.0) or SIZE_WITHOUT_TRAVEL
     if payload is not None:
         reach = max(reach, SIZE_PER_HEIGHT * abs(payload.height))
     longest = 0.5 * limits.footprint if limits.footprint else reach
     tallest = limits.height or reach
     bounds = []
-    for name in FREE_NUMBERS[specification.legs]:
+    for name in specification.free_numbers:
         largest = longest if name.endswith("radius") else tallest if name == "height" else reach
-        default = DEFAULT_ANGLES.get(name, (SMALLEST_PER_LARGEST * largest, largest))
-        bounds.append(specification.bounds.get(name, default))
+        ends = (SMALLEST_PER_LARGEST * largest, largest)
+        if name.endswith("_height"):
+            ends = (-HEIGHT_PER_RADIUS * longest, HEIGHT_PER_RADIUS * longest)
+        elif name.endswith("spacing"):
+            ends = (ANGLE_RESERVE, 2.0 * np.pi / 3.0 - ANGLE_RESERVE)
+        elif specification.symmetry and name.endswith("angle"):
+            ends = (-np.pi / specification.symmetry, np.pi / specification.symmetry)
+        elif name == "horn_angle":
+            ends = ANGLE_BOUNDS[name]
+        bounds.append(specification.bounds.get(name, ends))
     return np.array(bounds)
 
 
@@ -84,16 +88,41 @@ def candidates(specification: Specification, values: FloatArray) -> Candidates:
 
     With cranks a further column is 0 or 1, the pairs whose motors are mirrored.
     """
-    base = paired_points(values[:, 0], 0.5 * values[:, 1], CENTER_ANGLES[0])
-    # The platform's list begins one joint earlier: these are the shortest legs.
-    platform = np.roll(paired_points(values[:, 2], 0.5 * values[:, 3], CENTER_ANGLES[1]), 1, axis=1)
+    base, platform = joint_points(specification, values)
     if specification.legs == "ups":
-        rows, height = np.zeros((len(values), 6, rss.RSS_GEOMETRY_SIZE)), values[:, 4].copy()
+        rows, height = np.zeros((*base.shape[:2], rss.RSS_GEOMETRY_SIZE)), values[:, -1].copy()
     else:
         rows, height = crank_rows(base, platform, values)
     rows[:, :, BASE_JOINT : BASE_JOINT + 3] = base
     rows[:, :, PLATFORM_JOINT : PLATFORM_JOINT + 3] = platform
-    return Candidates(rows, height, *load_of(specification, values[:, 2]))
+    arm = np.linalg.norm(platform, axis=2).mean(axis=1)
+    outermost = np.hypot(platform[..., 0], platform[..., 1]).max(axis=1)
+    return Candidates(rows, height, arm, *load_of(specification, outermost))
+
+
+def joint_points(specification: Specification, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the joints `(m, n, 3)` [m] of base and platform, leg by leg."""
+    named = dict(zip(specification.free_numbers, values.T, strict=False))
+    symmetry, zero = specification.symmetry or 3, np.zeros(len(values))
+    sides = []
+    for side, between in (("base", 0.0), ("platform", np.pi / 3.0)):
+        if specification.symmetry is None:
+            # The platform's pairs are between those of the base: these are the shortest legs.
+            half = np.abs(0.5 * named[f"{side}_spacing"] - between)
+            joints = [(named[f"{side}_radius"], sign * half, zero) for sign in (-1.0, 1.0)]
+        else:
+            joints = [
+                tuple(named.get(f"{side}_{number}_{part}", zero) for part in JOINT_NUMBERS)
+                for number in range(1, specification.count // symmetry + 1)
+            ]
+        # Of shape (m, repetition, joint)
+        radius, angle, height = np.moveaxis(np.array(joints), 0, 2)[:, :, None]
+        angle = angle + 2.0 * np.pi / symmetry * np.arange(symmetry)[:, None]
+        points = np.stack(
+            np.broadcast_arrays(radius * np.cos(angle), radius * np.sin(angle), height), axis=-1
+        )
+        sides.append(points.reshape(len(values), -1, 3))
+    return sides[0], sides[1]
 
 
 def load_of(
@@ -118,14 +147,6 @@ def load_of(
     )
     shifted = (distances[0] + distances[1])[:, None] * np.array([1.0, 1.0, 0.0])
     return mass, center, moments + payload.mass * payload.radius**2 + shifted
-
-
-def paired_points(radius: FloatArray, half_angle: FloatArray, center: float) -> FloatArray:
-    """Return joints `(m, 6, 3)` [m] of three pairs on circles, in the order of a paired circle."""
-    centers = center + 2.0 * np.pi / 3.0 * np.repeat(np.arange(3), 2)
-    angles = centers + half_angle[:, None] * np.tile([-1.0, 1.0], 3)
-    x, y = radius[:, None] * np.cos(angles), radius[:, None] * np.sin(angles)
-    return np.stack([x, y, np.zeros_like(x)], axis=-1)
 
 
 def crank_rows(

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray, rotated
 from twin.design.candidates import Candidates, candidates
-from twin.design.specification import FREE_NUMBERS, Specification, Tasks
+from twin.design.specification import Specification, Tasks, actuator_units
 from twin.kernels.design import (
     BASE_ANGLE,
     CLEARANCE,
     CONDITION,
     FORCE,
+    FREQUENCY,
     LONGEST,
     LOST,
     NEED_COUNT,
     PLATFORM_ANGLE,
     SHORTEST,
     SPEED,
+    STIFFNESS,
     evaluate,
 )
 from twin.kernels.legs import rss
@@ -56,14 +58,14 @@ LOST_SHARE = 2.0
 
 
 class Demand(NamedTuple):
-    """One demand on m candidates."""
+    """One demand on m candidates, `(m,)` each, or on one machine."""
 
-    required: FloatArray
-    """`(m,)` what they need, in SI units"""
-    limit: FloatArray
-    """`(m,)` what they may have; a least value where `share` is its inverse"""
-    share: FloatArray
-    """`(m,)` fraction of the limit that is used; above 1 the demand is not met"""
+    required: Any
+    """what they need, in SI units"""
+    limit: Any
+    """what they may have; a least value where `share` is its inverse"""
+    share: Any
+    """fraction of the limit that is used; above 1 the demand is not met"""
     unit: str
 
 
@@ -89,22 +91,21 @@ class Assessment(NamedTuple):
         return total
 
 
-def needs_of(
-    specification: Specification, machines: Candidates, arms: FloatArray, tasks: Tasks
-) -> FloatArray:
-    """Return what candidates need for tasks `(m, NEED_COUNT)`; `arms` `(m,)` [m] scale moments."""
-    needs = np.empty((len(arms), NEED_COUNT))
+def needs_of(specification: Specification, machines: Candidates, tasks: Tasks) -> FloatArray:
+    """Return what candidates need for tasks `(m, NEED_COUNT)`."""
+    needs = np.empty((len(machines.rows), NEED_COUNT))
     bodies = np.column_stack([machines.mass, machines.center, machines.inertia])
     heights = np.nan_to_num(machines.height, nan=-1.0)
     has_cranks = specification.legs == "rss"
-    tips, cranks = leg_loads(machines, tasks, has_cranks)
+    arrays = (bodies, *leg_loads(machines, tasks, has_cranks), machines.arm)
+    has_springs = specification.actuator_stiffness is not None
     calls = []
-    count = min(usable_cores(), 1 + len(arms) // CANDIDATES_PER_THREAD)
-    for begin, end in chunk_bounds(len(arms), count):
+    count = min(usable_cores(), 1 + len(needs) // CANDIDATES_PER_THREAD)
+    for begin, end in chunk_bounds(len(needs), count):
         part = slice(begin, end)
-        loads = (bodies[part], tips[part], cranks[part], arms[part])
         machine = (machines.rows[part], has_cranks, heights[part])
-        calls.append((*machine, *loads, *tasks, GRAVITY, needs[part]))
+        loads = (array[part] for array in arrays)
+        calls.append((*machine, *loads, has_springs, *tasks, GRAVITY, needs[part]))
     on_threads(evaluate, calls)
     needs[np.isnan(machines.height), LOST] = 1.0
     return needs
@@ -150,35 +151,32 @@ def assess(
         scale: demand -> factor of its share, 0 where it is dropped.
     """
     machines = candidates(specification, values)
-    needs = needs_of(specification, machines, np.ascontiguousarray(values[:, 2]), tasks)
-    return judge(specification, values, machines.height, needs, scale)
+    return judge(specification, machines, needs_of(specification, machines, tasks), scale)
 
 
 def judge(
     specification: Specification,
-    values: FloatArray,
-    heights: FloatArray,
+    machines: Candidates,
     needs: FloatArray,
     scale: Mapping[str, float] | None = None,
 ) -> Assessment:
-    """Return the demands on candidates of free numbers `(m, d)`, whose needs are known.
-
-    `heights` `(m,)` [m] are those of the platform joints at home.
-    """
-    named = dict(zip(FREE_NUMBERS[specification.legs], values.T, strict=False))
+    """Return the demands on m candidates, whose needs `(m, NEED_COUNT)` are known."""
     limits, cranks = specification.limits, specification.legs == "rss"
-    length, force, speed = ("rad", "N m", "rad/s") if cranks else ("m", "N", "m/s")
+    units = actuator_units(specification.legs)
     ranges = _ranges(needs, cranks)
     stroke = ranges[:, 1] - ranges[:, 0]
-    footprint = 2.0 * np.maximum(named["base_radius"], named["platform_radius"])
+    joints = machines.rows[
+        ..., [[BASE_JOINT, BASE_JOINT + 1], [PLATFORM_JOINT, PLATFORM_JOINT + 1]]
+    ]
+    footprint = 2.0 * np.linalg.norm(joints, axis=-1).max(axis=(1, 2))
     largest: list[tuple[str, FloatArray, float | None, str]] = [
         ("footprint", footprint, limits.footprint, "m"),
         ("condition", needs[:, CONDITION], limits.condition, ""),
-        ("height", heights, limits.height, "m"),
+        ("height", machines.height, limits.height, "m"),
         ("joint angle at the platform", needs[:, PLATFORM_ANGLE], limits.joint_angle, "rad"),
-        ("stroke", stroke, limits.stroke, length),
-        ("force", needs[:, FORCE], limits.force, force),
-        ("speed", needs[:, SPEED], limits.speed, speed),
+        ("stroke", stroke, limits.stroke, units["stroke"]),
+        ("force", needs[:, FORCE], limits.force, units["force"]),
+        ("speed", needs[:, SPEED], limits.speed, units["speed"]),
     ]
     if not cranks:
         angle = needs[:, BASE_ANGLE]
@@ -190,21 +188,15 @@ def judge(
         for name, required, limit, unit in largest
         if limit is not None
     }
-    thickness = (
-        CRANK_WIDTH * named["crank"] if cranks else 2.0 * estimates.LEG_RADIUS_RATIO * ranges[:, 0]
-    )
-    clearance = thickness if limits.clearance is None else np.full(len(values), limits.clearance)
-    demands["clearance"] = at_least(needs[:, CLEARANCE], clearance, "m")
-    if not cranks:
-        demands["retracted length"] = at_least(ranges[:, 0], limits.retracted * stroke, "m")
-    chosen = np.full(len(values), -1)
-    prices = np.full(len(values), np.inf)
+    demands |= _least_demands(specification, machines, needs, ranges)
+    chosen = np.full(len(needs), -1)
+    prices = np.full(len(needs), np.inf)
     if specification.actuators:
         chosen = _choose(specification, demands, needs, ranges)
         prices = np.array([one.price for one in specification.actuators])[chosen]
     for name, factor in (scale or {}).items():
         if name in demands:
-            share = factor * demands[name].share if factor else np.zeros(len(values))
+            share = factor * demands[name].share if factor else np.zeros(len(needs))
             demands[name] = demands[name]._replace(share=share)
     figures = {
         "force": needs[:, FORCE],
@@ -217,9 +209,33 @@ def judge(
     return Assessment(demands, figures, chosen, ranges)
 
 
+def _least_demands(
+    specification: Specification, machines: Candidates, needs: FloatArray, ranges: FloatArray
+) -> dict[str, Demand]:
+    """Return the demands whose limit is a least value."""
+    limits, cranks = specification.limits, specification.legs == "rss"
+    clearance = 2.0 * estimates.LEG_RADIUS_RATIO * ranges[:, 0]
+    if cranks:
+        clearance = CRANK_WIDTH * machines.rows[:, 0, rss.CRANK_LENGTH]
+    if limits.clearance is not None:
+        clearance = np.full(len(needs), limits.clearance)
+    demands = {"clearance": at_least(needs[:, CLEARANCE], clearance, "m")}
+    if not cranks:
+        retracted = limits.retracted * (ranges[:, 1] - ranges[:, 0])
+        demands["retracted length"] = at_least(ranges[:, 0], retracted, "m")
+    if limits.stiffness:
+        found = specification.actuator_stiffness * needs[:, STIFFNESS]
+        demands["stiffness"] = at_least(found, np.full(len(needs), limits.stiffness), "N/m")
+    if limits.frequency:
+        found = np.sqrt(specification.actuator_stiffness * needs[:, FREQUENCY]) / (2.0 * np.pi)
+        demands["frequency"] = at_least(found, np.full(len(needs), limits.frequency), "Hz")
+    return demands
+
+
 def at_least(found: FloatArray, limit: FloatArray, unit: str) -> Demand:
     """Return the demand that what is found `(m,)` is as large as a limit."""
-    share = np.where(limit > 0.0, limit / np.maximum(found, 1e-9), 0.0)
+    with np.errstate(invalid="ignore"):  # of candidates that reach no pose
+        share = np.where(limit > 0.0, limit / np.maximum(found, 1e-9), 0.0)
     return Demand(found, limit, share, unit)
 
 
@@ -245,12 +261,11 @@ def _choose(
     """
     rows = np.array([one[1:] for one in specification.actuators])
     stroke, retracted, force, speed, price = rows.T
-    cranks = specification.legs == "rss"
-    length, effort, rate = ("rad", "N m", "rad/s") if cranks else ("m", "N", "m/s")
+    cranks, units = specification.legs == "rss", actuator_units(specification.legs)
     required = {
-        "stroke of the actuator": (ranges[:, 1] - ranges[:, 0], stroke, length),
-        "force of the actuator": (needs[:, FORCE], force, effort),
-        "speed of the actuator": (needs[:, SPEED], speed, rate),
+        "stroke of the actuator": (ranges[:, 1] - ranges[:, 0], stroke, units["stroke"]),
+        "force of the actuator": (needs[:, FORCE], force, units["force"]),
+        "speed of the actuator": (needs[:, SPEED], speed, units["speed"]),
     }
     if not cranks:
         required["extended length of the actuator"] = (ranges[:, 1], retracted + stroke, "m")

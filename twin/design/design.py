@@ -8,10 +8,11 @@ limit, the search is repeated with that limit tightened.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -21,15 +22,16 @@ from twin.analysis.feasibility.feasibility import rest_feasibility
 from twin.analysis.feasibility.joint_angles import directions
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
+from twin.analysis.stiffness import EquilibriumError, compliance_matrix, natural_modes
 from twin.basics.arrays import BoolArray, FloatArray, one_of, whole_number
-from twin.design.candidates import candidates, free_bounds, has_layouts
-from twin.design.demands import Assessment, assess, judge
+from twin.design.candidates import Candidates, candidates, free_bounds, has_layouts
+from twin.design.demands import Assessment, Demand, assess, judge
 from twin.design.specification import (
-    ANGLES,
-    FREE_NUMBERS,
     SEARCHED_STEPS,
     Objective,
     Specification,
+    actuator_units,
+    angle_bounds,
 )
 from twin.errors import (
     ImpossibleDesignError,
@@ -43,13 +45,15 @@ from twin.kernels.design import (
     CLEARANCE,
     CONDITION,
     FORCE,
+    FREQUENCY,
     LONGEST,
     NEED_COUNT,
     PLATFORM_ANGLE,
     SHORTEST,
     SPEED,
+    STIFFNESS,
 )
-from twin.kernels.legs.interface import BASE_JOINT
+from twin.kernels.legs.interface import BASE_JOINT, PLATFORM_JOINT
 from twin.machine.file.data_sheet.estimates import SHEET_SOURCE
 from twin.machine.file.data_sheet.legs import leg_texts
 from twin.machine.file.data_sheet.sheet import DataSheet
@@ -101,18 +105,6 @@ FORCE_RESERVE = 1.1
 """Force and speed in the file over what is needed, where the specification has no limit."""
 
 
-class DemandResult(NamedTuple):
-    """A demand on the machine, judged at the end."""
-
-    name: str
-    required: float
-    """in SI units"""
-    limit: float
-    share: float
-    """fraction of the limit that is used"""
-    unit: str
-
-
 @dataclass(frozen=True)
 class Design:
     """A machine that meets a specification, as it was judged at the end.
@@ -122,7 +114,7 @@ class Design:
         values: free number -> value [m, rad].
         machine: the machine, without its payload.
         text: its platform.toml.
-        demands: all demands, the tightest first.
+        demands: name -> demand with its numbers for this machine, the tightest first.
         figures: objective, or speed of the actuators -> value in SI units.
         sensitivity: demand -> free number -> change of the demand's share in percent for a number
             that is one percent larger.
@@ -134,7 +126,7 @@ class Design:
     values: dict[str, float]
     machine: Platform
     text: str
-    demands: tuple[DemandResult, ...]
+    demands: dict[str, Demand]
     figures: dict[str, float]
     sensitivity: dict[str, dict[str, float]]
     actuator: str
@@ -143,16 +135,17 @@ class Design:
     @property
     def margins(self) -> dict[str, float]:
         """Demand -> fraction of its limit that is left."""
-        return {one.name: 1.0 - one.share for one in self.demands}
+        return {name: 1.0 - one.share for name, one in self.demands.items()}
 
     @property
     def at_bounds(self) -> list[str]:
         """Names of the free numbers within a hundredth of a bound that no limit of a demand is."""
         bounds, limits = free_bounds(self.specification), self.specification.limits
-        limited = {"radius": limits.footprint, "height": limits.height}
         names = []
         for (name, value), (low, high) in zip(self.values.items(), bounds, strict=True):
-            is_limited = limited.get(name.split("_")[-1]) is not None
+            is_limited = (
+                limits.footprint if name.endswith("radius") else name == "height" and limits.height
+            )
             nearest = value - low if is_limited else min(value - low, high - value)
             if nearest < 0.01 * (high - low):
                 names.append(name)
@@ -267,7 +260,7 @@ class Search:
     @property
     def are_whole(self) -> BoolArray:
         """Whether each free number is a whole number `(d,)`."""
-        return np.arange(len(self.bounds)) >= len(FREE_NUMBERS[self.specification.legs])
+        return np.arange(len(self.bounds)) >= len(self.specification.free_numbers)
 
     @property
     def bounds(self) -> FloatArray:
@@ -406,11 +399,11 @@ def _designed(
         say("judge the machine that was found")
         try:
             text, machine, judged = _built(specification, values, seen)
-        except (UnreachablePoseError, SingularPoseError):
+        except (UnreachablePoseError, SingularPoseError, EquilibriumError):
             missed = ("reach",)
             continue
         found = _result(specification, values, machine, text, judged, evaluations)
-        missed = tuple(one.name for one in found.demands if one.share > 1.0 + NEGLIGIBLE_EXCESS)
+        missed = tuple(name for name, left in found.margins.items() if left < -NEGLIGIBLE_EXCESS)
         if not missed:
             return found
         for name in judged.demands.keys() & {*missed}:
@@ -430,7 +423,7 @@ def _built(
     text = _text(specification, values, seen, with_limits=False)
     machine = _load(text)
     needs = _needs(specification, machine)
-    judged = judge(specification, values[None], machine.home[2:3], needs)
+    judged = judge(specification, candidates(specification, values[None]), needs)
     text = _text(specification, values, judged, with_limits=True)
     return text, _load(text), judged
 
@@ -451,10 +444,9 @@ def _text(
     Raises:
         InputError: no machine has these numbers.
     """
-    numbers = dict(zip(FREE_NUMBERS[specification.legs], values, strict=False))
-    cranks = specification.legs == "rss"
-    units = {"stroke": "rad", "force": "N m", "speed": "rad/s"} if cranks else {}
-    units = {"stroke": "m", "force": "N", "speed": "m/s"} | units
+    numbers = dict(zip(specification.free_numbers, values, strict=False))
+    units, cranks = actuator_units(specification.legs), specification.legs == "rss"
+    wanted = candidates(specification, values[None])
     low, high = judged.ranges[0]
     sizes: dict[str, float | None] = {"stroke": high - low}
     if specification.actuators and with_limits:
@@ -468,15 +460,23 @@ def _text(
             if limit or need:
                 sizes[name] = limit or float(f"{FORCE_RESERVE * need:.2g}")
     entries = {name: f"{value:.9g} {units[name]}" for name, value in sizes.items() if value}
+    if specification.symmetry:
+        # Of the sheet's own joints only the plate's size is kept.
+        radius = np.linalg.norm(
+            wanted.rows[0, :, PLATFORM_JOINT : PLATFORM_JOINT + 2], axis=1
+        ).max()
+        numbers = dict.fromkeys(("base_radius", "platform_radius"), radius)
+        numbers |= dict.fromkeys(("base_spacing", "platform_spacing"), 0.1)
     for name, value in numbers.items():
-        entries[name] = f"{np.degrees(value):.9g} deg" if name in ANGLES else f"{value:.9g} m"
+        entries[name] = f"{np.degrees(value):.9g} deg" if angle_bounds(name) else f"{value:.9g} m"
     if not cranks:
         entries["shortest"] = f"{low:.9g} m"
     sheet = DataSheet(legs=specification.legs, title=specification.title, **entries)
     sheet.check()
-    wanted = candidates(specification, values[None])
     for legs in leg_texts(sheet):
         text = sheet_text(specification.name, sheet, legs)
+        if specification.symmetry:
+            text = _with_joints(text, wanted)
         try:
             machine = _load(text)
         except ParameterError:
@@ -491,6 +491,17 @@ def _text(
         if np.allclose(rows[:, columns], wanted.rows[0][:, columns], rtol=0.0, atol=size):
             return _signed(text)
     raise InputError("design", "no machine file holds the numbers that were found")
+
+
+def _with_joints(text: str, machine: Candidates) -> str:
+    """Return the text of a data sheet with the joints and home of a machine by coordinates."""
+    for side, column in (("base", BASE_JOINT), ("platform", PLATFORM_JOINT)):
+        rows = machine.rows[0, :, column : column + 3]
+        lines = "".join(f"    [{x:.9g}, {y:.9g}, {z:.9g}],\n" for x, y, z in rows)
+        table = f'[{side}.joints]\nsource = "{SHEET_SOURCE}"\ncoordinates = [\n{lines}]\n\n'
+        text = re.sub(rf"\[{side}\.joints\].*?\n\n", table, text, flags=re.DOTALL)
+    home = f'[home]\nsource = "{SHEET_SOURCE}"\nposition = [0.0, 0.0, {machine.height[0]:.9g}]\n\n'
+    return re.sub(r"\[home\].*?\n\n", home, text, flags=re.DOTALL)
 
 
 def _signed(text: str) -> str:
@@ -514,6 +525,12 @@ def _needs(specification: Specification, machine: Platform) -> FloatArray:
     needs[0, SPEED] = np.abs(rates).max()
     needs[0, CONDITION] = np.max(loaded.condition_number(poses))
     needs[0, CLEARANCE] = closest_legs(loaded, poses)[0]
+    stiffness = specification.actuator_stiffness
+    if stiffness:
+        compliance = compliance_matrix(loaded, poses, stiffness=stiffness)[:, :3, :3]
+        needs[0, STIFFNESS] = 1.0 / (stiffness * np.linalg.norm(compliance, 2, axis=(1, 2)).max())
+        slowest = natural_modes(loaded, poses, stiffness=stiffness).frequencies.min()
+        needs[0, FREQUENCY] = (2.0 * np.pi * slowest) ** 2 / stiffness
     at_home = directions(loaded, leg_points(loaded, loaded.home[None]))
     along = directions(loaded, leg_points(loaded, poses))
     for column, now, then in (
@@ -544,17 +561,11 @@ def _result(
     judged: Assessment,
     evaluations: int,
 ) -> Design:
-    names = FREE_NUMBERS[specification.legs]
-    demands = [
-        DemandResult(
-            name,
-            float(demand.required[0]),
-            float(demand.limit[0]),
-            float(demand.share[0]),
-            demand.unit,
-        )
+    names = specification.free_numbers
+    demands = {
+        name: Demand._make([*(float(numbers[0]) for numbers in demand[:3]), demand.unit])
         for name, demand in judged.demands.items()
-    ]
+    }
     offsets = specification.tasks(SEARCHED_STEPS).offsets
     verdict = rest_feasibility(
         loaded_machine(specification, machine),
@@ -562,10 +573,8 @@ def _result(
         tuple(f"pose {number}" for number in range(1, len(offsets) + 1)),
         "at rest at all poses",
     )
-    demands += [
-        DemandResult(margin.quantity, margin.required, margin.limit, margin.share, margin.unit)
-        for margin in verdict.violated
-    ]
+    for margin in verdict.violated:
+        demands[margin.quantity] = Demand(margin.required, margin.limit, margin.share, margin.unit)
     actuator = ""
     if specification.actuators:
         actuator = specification.actuators[int(judged.actuators[0])].name
@@ -574,7 +583,7 @@ def _result(
         dict(zip(names, map(float, values), strict=False)),
         machine,
         text,
-        tuple(sorted(demands, key=lambda one: -one.share)),
+        dict(sorted(demands.items(), key=lambda entry: -entry[1].share)),
         {name: float(value[0]) for name, value in judged.figures.items()},
         _sensitivity(specification, values),
         actuator,
@@ -584,7 +593,7 @@ def _result(
 
 def _sensitivity(specification: Specification, values: FloatArray) -> dict[str, dict[str, float]]:
     """Return how much the share of each demand changes with each free number."""
-    names = FREE_NUMBERS[specification.legs]
+    names = specification.free_numbers
     steps = np.zeros((len(names), len(values)))
     np.fill_diagonal(steps, SENSITIVITY_STEP * values[: len(names)])
     tasks = specification.tasks()

@@ -11,12 +11,13 @@ import numpy as np
 from twin.analysis.feasibility.actuators import requirement_along
 from twin.analysis.feasibility.course import DEFAULT_SAMPLES, motion_course
 from twin.analysis.payload.body import Payload, with_payload
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, bounded
 from twin.basics.optional import optional
 from twin.charts.results import Figure, Results, Table
 from twin.charts.style import CURVE_COLORS, axis, layout
 from twin.design.specification import read_rows
 from twin.errors import InputError
+from twin.model.machine_base import PlatformMotion
 from twin.model.machine_model import MachineModel, as_model
 
 RECOMMENDED_INERTIA_RATIO = 10.0
@@ -57,6 +58,8 @@ class SizedDrive(NamedTuple):
     speed_share: float
     inertia_ratio: float
     """largest inertia that a motor feels of machine and load, over its own"""
+    overload: float
+    """largest fraction of the time in which a motor gives more than its rated torque"""
     motor_speed: FloatArray
     """`(k, n)` [rad/s]"""
     motor_torque: FloatArray
@@ -74,6 +77,7 @@ def size(
     drives: Sequence[DriveTrain],
     *,
     payload: Payload | None = None,
+    duty: float = 1.0,
     samples: int = DEFAULT_SAMPLES,
 ) -> list[SizedDrive]:
     """Return drive trains under a motion, the one with the largest margin first.
@@ -86,10 +90,12 @@ def size(
         motion: from `twin.motion`.
         drives: that are compared.
         payload: body on the platform.
+        duty: fraction of the time, from 0 to 1, that the motion runs; in between, the motors hold
+            the machine where the motion begins.
         samples: number of times along the motion.
 
     Raises:
-        InputError: no drives, not a machine, motion or payload.
+        InputError: no drives, not a machine, motion or payload, or a duty beyond 0 to 1.
         UnreachablePoseError: the motion leads out of reach.
         SingularPoseError: the motion passes a singular pose.
     """
@@ -98,6 +104,9 @@ def size(
     machine = with_payload(as_model(platform), payload)
     course = motion_course(machine, motion, samples)
     needed = requirement_along(machine, course.time, course.motion)
+    start, still = course.motion.pose[:1], np.zeros((1, 6))
+    pause = requirement_along(machine, course.time[:1], PlatformMotion(start, still, still)).forces
+    running = bounded(duty, "duty", 0.0, 1.0)
     masses = effective_masses(machine, course.motion.pose)
     duration = course.time[-1]
     sized = []
@@ -108,7 +117,10 @@ def size(
         driving = needed.power >= 0.0
         load = np.where(driving, load / drive.efficiency, load * drive.efficiency)
         torque = load + drive.inertia * acceleration
-        rms = np.sqrt(np.trapezoid(torque**2, course.time, axis=0) / duration)
+        held = pause[0] * drive.travel / drive.efficiency
+        square = np.trapezoid(torque**2, course.time, axis=0) / duration
+        rms = np.sqrt(running * square + (1.0 - running) * held**2)
+        overload = running * (np.abs(torque) > drive.rated_torque).mean(axis=0)
         sized.append(
             SizedDrive(
                 drive,
@@ -116,6 +128,7 @@ def size(
                 float(np.abs(torque).max()) / drive.peak_torque,
                 float(np.abs(speed).max()) / drive.speed,
                 float(masses.max()) * drive.travel**2 / drive.inertia,
+                float(overload.max()),
                 speed,
                 torque,
             )
@@ -154,18 +167,8 @@ def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
                 f"{path}, line {line}", "the efficiency is a fraction above 0 and at most 1"
             )
         travel = 1.0 / values["ratio"] if cranks else values["lead"] / (2.0 * np.pi)
-        drives.append(
-            DriveTrain(
-                name,
-                travel,
-                values["rated torque"],
-                values["peak torque"],
-                values["speed"],
-                values["inertia"],
-                values["efficiency"],
-                values["price"],
-            )
-        )
+        keys = ("rated torque", "peak torque", "speed", "inertia", "efficiency", "price")
+        drives.append(DriveTrain(name, travel, *(values[key] for key in keys)))
     return drives
 
 
@@ -186,13 +189,21 @@ def sizing_results(sized: Sequence[SizedDrive]) -> Results:
             f"The load is more than {RECOMMENDED_INERTIA_RATIO:g} rotor inertias for "
             f"{', '.join(uneven)}: its loops will be soft."
         )
-    columns = ("drive train", "RMS torque [%]", "peak torque [%]", "speed [%]", "load over rotor")
+    columns = (
+        "drive train",
+        "RMS torque [%]",
+        "peak torque [%]",
+        "speed [%]",
+        "over rated [% of time]",
+        "load over rotor",
+    )
     rows = [
         (
             one.drive.name,
             100.0 * one.rms_share,
             100.0 * one.peak_share,
             100.0 * one.speed_share,
+            100.0 * one.overload,
             one.inertia_ratio,
             one.drive.price,
             "yes" if one.share <= 1.0 else "no",

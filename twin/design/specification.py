@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from twin.basics.arrays import FloatArray
 from twin.basics.files import as_path
 from twin.basics.toml import read_toml
 from twin.errors import InputError, ParameterError
 from twin.machine.quantity import (
-    Acceleration,
     Angle,
-    AngularAcceleration,
-    AngularSpeed,
+    Frequency,
     Length,
     Mass,
-    Speed,
+    Stiffness,
     to_si,
 )
 from twin.motion.motion import Motion
@@ -34,8 +41,8 @@ Objective = Literal["force", "stroke", "footprint", "condition", "price"]
 SEARCHED_STEPS = 12
 """Most steps of a range in a search."""
 
-SINGLE_FRACTIONS = (-1.0, -0.5, 0.5, 1.0)
-"""Fractions of the range of an axis at which a candidate is judged."""
+FEWEST_STEPS = 4
+"""Steps of the range of an axis at which a candidate is judged at first."""
 
 MOTION_SAMPLES = 40
 """Evenly spaced times of a motion at which a candidate is judged, beside those of its extremes."""
@@ -50,17 +57,29 @@ FREE_NUMBERS = {
         *("crank", "rod", "horn_angle"),
     ),
 }
-"""Free numbers of a machine with each kind of legs."""
+"""Free numbers of a machine with three pairs of joints on circles, for each kind of legs."""
+
+JOINT_NUMBERS = ("radius", "angle", "height")
+"""Free numbers of a joint that is alone; a height is that over the first joint."""
 
 ANGLE_BOUNDS = {
-    "base_spacing": (0.0, 2.0 * np.pi / 3.0),
-    "platform_spacing": (0.0, 2.0 * np.pi / 3.0),
+    "spacing": (0.0, 2.0 * np.pi / 3.0),
     "horn_angle": (-0.5 * np.pi, 0.5 * np.pi),
+    "angle": (-np.pi, np.pi),
 }
-"""Ends [rad] of the free numbers that are angles; the others are lengths."""
+"""Ends [rad] of free numbers that are angles, by the ends of their names; others are lengths."""
 
-ANGLES = tuple(ANGLE_BOUNDS)
-"""Free numbers that are angles."""
+
+def angle_bounds(name: str) -> tuple[float, float] | None:
+    """Return the ends [rad] of a free number that is an angle; None for a length."""
+    return next((ends for end, ends in ANGLE_BOUNDS.items() if name.endswith(end)), None)
+
+
+def actuator_units(legs: str) -> dict[str, str]:
+    """Return the SI units of what actuators have, for a kind of legs."""
+    if legs == "rss":
+        return {"stroke": "rad", "force": "N m", "speed": "rad/s", "stiffness": "N m/rad"}
+    return {"stroke": "m", "force": "N", "speed": "m/s", "stiffness": "N/m"}
 
 
 def _both_ways(value: Any) -> Any:
@@ -83,6 +102,8 @@ LengthRange = Annotated[tuple[Length, Length], BeforeValidator(_both_ways)]
 
 AngleRange = Annotated[tuple[Angle, Angle], BeforeValidator(_both_ways)]
 
+AtLeastZero = Annotated[float, Field(ge=0.0)]
+
 
 class Part(BaseModel):
     """A table of a specification."""
@@ -90,7 +111,16 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class RangeTable(Part):
+class AxisTable(Part):
+    """Numbers of the six axes about home."""
+
+    @property
+    def axes(self) -> FloatArray:
+        """Numbers `(6,)` of all axes, or both ends of each `(6, 2)`, in SI units."""
+        return np.array([getattr(self, axis) for axis in AXES])
+
+
+class RangeTable(AxisTable):
     """Ranges of the axes from home, each with the others at home."""
 
     x: LengthRange = (0.0, 0.0)
@@ -105,38 +135,38 @@ class RangeTable(Part):
 
     @model_validator(mode="after")
     def _ordered(self) -> RangeTable:
-        for axis in AXES:
-            low, high = getattr(self, axis)
+        for axis, (low, high) in zip(AXES, self.axes, strict=True):
             if not low <= 0.0 <= high:
                 raise ValueError(f"{axis} must go from a number below home to one above it")
         return self
 
-    @property
-    def spans(self) -> FloatArray:
-        """Ends of the ranges `(6, 2)` [m, rad]."""
-        return np.array([getattr(self, axis) for axis in AXES])
 
-
-class SpeedTable(Part):
+class SpeedTable(AxisTable):
     """Speeds along the axes that are needed at home, in both directions."""
 
-    x: Speed = Field(0.0, ge=0.0)
-    y: Speed = Field(0.0, ge=0.0)
-    z: Speed = Field(0.0, ge=0.0)
-    roll: AngularSpeed = Field(0.0, ge=0.0)
-    pitch: AngularSpeed = Field(0.0, ge=0.0)
-    yaw: AngularSpeed = Field(0.0, ge=0.0)
+    units: ClassVar = ("m/s", "rad/s")
+    x: AtLeastZero = 0.0
+    y: AtLeastZero = 0.0
+    z: AtLeastZero = 0.0
+    roll: AtLeastZero = 0.0
+    pitch: AtLeastZero = 0.0
+    yaw: AtLeastZero = 0.0
+
+    @field_validator(*AXES, mode="before")
+    @classmethod
+    def _in_si_units(cls, value: Any, info: ValidationInfo) -> float:
+        return to_si(value, cls.units[info.field_name not in AXES[:3]])
+
+    def both_ways(self) -> FloatArray:
+        """Return motions `(k, 6)` along single axes, both ways."""
+        rows = np.diag(self.axes)[self.axes > 0.0]
+        return np.concatenate([rows, -rows])
 
 
-class AccelerationTable(Part):
+class AccelerationTable(SpeedTable):
     """Accelerations along the axes that are needed at home, in both directions, one at a time."""
 
-    x: Acceleration = Field(0.0, ge=0.0)
-    y: Acceleration = Field(0.0, ge=0.0)
-    z: Acceleration = Field(0.0, ge=0.0)
-    roll: AngularAcceleration = Field(0.0, ge=0.0)
-    pitch: AngularAcceleration = Field(0.0, ge=0.0)
-    yaw: AngularAcceleration = Field(0.0, ge=0.0)
+    units: ClassVar = ("m/s2", "rad/s2")
 
 
 class PayloadTable(Part):
@@ -167,6 +197,10 @@ class LimitTable(Part):
     )
     clearance: Length | None = Field(None, ge=0.0, description="distance of the axes of two legs")
     condition: float = Field(100.0, gt=1.0, description="of the Jacobian, moments scaled")
+    stiffness: Stiffness | None = Field(
+        None, gt=0.0, description="least, of the platform under a force at the joints' centre"
+    )
+    frequency: Frequency | None = Field(None, gt=0.0, description="least first natural frequency")
 
 
 class Tasks(NamedTuple):
@@ -201,6 +235,11 @@ class Specification(Part):
     name: str = Field("designed", pattern=r"^[a-z][a-z0-9_]*$")
     title: str = "Designed motion platform"
     legs: Literal["ups", "rss"] = "ups"
+    count: int = Field(6, ge=6, le=8, description="of legs")
+    symmetry: int | None = Field(
+        None, ge=1, description="times that free joints repeat around z; None: pairs on circles"
+    )
+    actuator_stiffness: Any = Field(None, description="of each actuator with its leg")
     minimise: Objective = "force"
     ranges: RangeTable = RangeTable()
     poses: tuple[tuple[Length, Length, Length, Angle, Angle, Angle], ...] = Field(
@@ -222,10 +261,12 @@ class Specification(Part):
         """Convert numbers whose unit depends on the kind of legs."""
         if not isinstance(content, dict):
             return content
-        cranks = content.get("legs") == "rss"
-        units = {"stroke": "rad", "force": "N m", "speed": "rad/s"} if cranks else {}
-        units = {"stroke": "m", "force": "N", "speed": "m/s"} | units
+        units = actuator_units(content.get("legs", "ups"))
+        stiffness_unit = units.pop("stiffness")
         result = dict(content)
+        name = "actuator_stiffness"
+        if content.get(name) is not None:
+            result[name] = _positive(name, content[name], stiffness_unit)
         if isinstance(content.get("limits"), dict):
             result["limits"] = {
                 key: _positive(f"limits.{key}", value, units[key]) if key in units else value
@@ -233,7 +274,7 @@ class Specification(Part):
             }
         if isinstance(content.get("bounds"), dict):
             result["bounds"] = {
-                key: [to_si(end, "rad" if key in ANGLES else "m") for end in ends]
+                key: [to_si(end, "rad" if angle_bounds(key) else "m") for end in ends]
                 for key, ends in content["bounds"].items()
                 if isinstance(ends, (list, tuple))
             } | {k: v for k, v in content["bounds"].items() if not isinstance(v, (list, tuple))}
@@ -241,19 +282,28 @@ class Specification(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Specification:
-        known = FREE_NUMBERS[self.legs]
+        if (self.symmetry or self.count != 6) and self.legs == "rss":
+            raise ValueError("legs: cranks are six, in pairs on circles; leave the symmetry out")
+        if self.count % (self.symmetry or 6) or (self.symmetry or 0) > self.count // 2:
+            raise ValueError(
+                f"symmetry: {self.count} legs need one that divides {self.count}, with at least "
+                "two legs in each repetition"
+            )
         for name, (low, high) in self.bounds.items():
-            if name not in known:
-                raise ValueError(f"bounds.{name}: unknown; known: {', '.join(known)}")
+            if name not in self.free_numbers:
+                known = ", ".join(self.free_numbers)
+                raise ValueError(f"bounds.{name}: unknown; known: {known}")
             if not low < high:
                 raise ValueError(f"bounds.{name}: must go from a lower to a higher number")
-            least, most = ANGLE_BOUNDS.get(name, (0.0, np.inf))
-            if low < least or high > most or (low == 0.0 and name not in ANGLES):
-                allowed = "above zero"
-                if name in ANGLES:
-                    allowed = f"from {np.degrees(least):g} to {np.degrees(most):g} deg"
+            ends = angle_bounds(name)
+            if ends and (low < ends[0] or high > ends[1]):
+                allowed = f"from {np.degrees(ends[0]):g} to {np.degrees(ends[1]):g} deg"
                 raise ValueError(f"bounds.{name}: must be {allowed}")
-        if not (np.ptp(self.ranges.spans) or np.any(self.poses) or self.motion):
+            if not ends and low <= 0.0 and not name.endswith("_height"):
+                raise ValueError(f"bounds.{name}: must be above zero")
+        if (self.limits.stiffness or self.limits.frequency) and not self.actuator_stiffness:
+            raise ValueError("actuator_stiffness: missing; limits of the stiffness need it")
+        if not (np.ptp(self.ranges.axes) or np.any(self.poses) or self.motion):
             raise ValueError("ranges: give the range of at least one axis, poses or a motion")
         if not isinstance(self.motion, Motion | None):
             raise ValueError("motion: must be a motion of twin.motion, or the path of its file")
@@ -262,21 +312,17 @@ class Specification(Part):
         return self
 
     @property
-    def travel(self) -> float:
-        """Longest way along an axis from home [m] that is demanded."""
-        ways = [*np.abs(self.ranges.spans[:3]).ravel(), *np.abs(self.positions).ravel()]
-        return float(max(ways))
-
-    @property
-    def positions(self) -> FloatArray:
-        """Positions from home `(k, 3)` [m] of the poses and of the motion."""
-        points = [np.zeros((1, 3))]
-        if self.poses:
-            points.append(np.array(self.poses)[:, :3])
-        if self.motion is not None:
-            times = np.linspace(0.0, self.motion.duration, FINE_MOTION_SAMPLES)
-            points.append(self.motion.sample(times).pose[:, :3])
-        return np.concatenate(points)
+    def free_numbers(self) -> tuple[str, ...]:
+        """Names of the free numbers; a height is that of home, or of a joint over the first."""
+        if self.symmetry is None:
+            return FREE_NUMBERS[self.legs]
+        names = [
+            f"{side}_{number}_{quantity}"
+            for side in ("base", "platform")
+            for number in range(1, self.count // self.symmetry + 1)
+            for quantity in JOINT_NUMBERS[: 2 if number == 1 else 3]
+        ]
+        return (*names, "height")
 
     def tasks(self, steps: int = 0) -> Tasks:
         """Return the tasks at which candidates are judged, or others between those.
@@ -286,15 +332,16 @@ class Specification(Part):
                 random poses; 0: the tasks of the search. With more than `SEARCHED_STEPS` a motion
                 has all its times, else those of its extremes and some between.
         """
-        spans = self.ranges.spans
+        spans = self.ranges.axes
         rows = [np.zeros((1, 6))]
         for axis, (low, high) in enumerate(spans):
-            fractions = np.linspace(low, high, steps + 1) if steps else _tried(low, high)
             if high > low:
-                rows.append(np.outer(fractions, np.eye(6)[axis]))
+                values = np.linspace(low, high, (steps or FEWEST_STEPS) + 1)
+                rows.append(np.outer(values, np.eye(6)[axis]))
         if self.ranges.together:
             box = self.ranges.together * spans
-            rows.append(box_corners(box))
+            corners = np.stack(np.meshgrid(*box), axis=-1).reshape(-1, 6)
+            rows.append(np.unique(corners, axis=0))
             random = np.random.default_rng(0).uniform(size=(6 * steps, 6))
             rows.append(box[:, 0] + random * (box[:, 1] - box[:, 0]))
         if self.poses:
@@ -302,8 +349,8 @@ class Specification(Part):
         displacements = np.concatenate(rows)
         offsets = pose_from_angles(displacements[:, :3], displacements[:, :2:-1])
         parts = [Tasks(offsets, np.zeros((len(offsets), 6)), np.zeros((len(offsets), 6)))]
-        speeds, accelerations = signed_axes(self.speeds), signed_axes(self.accelerations)
-        for number, motions in enumerate((speeds, accelerations)):
+        for number, table in enumerate((self.speeds, self.accelerations)):
+            motions = table.both_ways()
             home = np.tile(offsets[0], (len(motions), 1))
             rates = [np.zeros_like(motions)] * 2
             rates[number] = motions
@@ -321,30 +368,14 @@ class Specification(Part):
         return Tasks(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _tried(low: float, high: float) -> FloatArray:
-    """Return the displacements along an axis at which candidates are judged."""
-    return np.array([part * (high if part > 0.0 else -low) for part in SINGLE_FRACTIONS])
-
-
-def signed_axes(table: object) -> FloatArray:
-    """Return motions `(k, 6)` along single axes, both ways, of a table of speeds or the like."""
-    sizes = np.diag([getattr(table, axis) for axis in AXES])
-    rows = sizes[sizes.any(axis=1)]
-    return np.concatenate([rows, -rows])
-
-
 def _positive(field: str, value: Any, unit: str) -> float:
-    number = to_si(value, unit)
+    try:
+        number = to_si(value, unit)
+    except ValueError as error:
+        raise ValueError(f"{field}: {error}") from None
     if not number > 0.0:
         raise ValueError(f"{field}: must be above zero, got {value!r}")
     return number
-
-
-def box_corners(spans: FloatArray) -> FloatArray:
-    """Return the corners `(k, 6)` of the box of ranges, without those that are the same."""
-    corners = np.stack(np.meshgrid(*spans), axis=-1).reshape(-1, 6)
-    unique: FloatArray = np.unique(corners, axis=0)
-    return unique
 
 
 def read_specification(path: str | Path) -> Specification:
@@ -393,9 +424,8 @@ def read_catalogue(path: str | Path, cranks: bool = False) -> tuple[Actuator, ..
     Raises:
         InputError: the file cannot be read, a column is missing, or an entry is no number.
     """
-    units = {"stroke": "m", "retracted": "m", "force": "N", "speed": "m/s"}
-    if cranks:
-        units = {"stroke": "rad", "force": "N m", "speed": "rad/s"}
+    units = ({} if cranks else {"retracted": "m"}) | actuator_units("rss" if cranks else "ups")
+    del units["stiffness"]
     return tuple(
         Actuator(name, **{"retracted": 0.0} | values)
         for _, name, values in read_rows(path, units, ("price",))

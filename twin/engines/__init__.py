@@ -64,11 +64,11 @@ def engine_class(
     from twin.basics.arrays import one_of
 
     module, name = classes[one_of(engine, "engine", classes)]
-    found = getattr(import_module(module), name)
-    known_options = set(found.__init__.__kwdefaults__ or ())
+    engine_type = getattr(import_module(module), name)
+    known_options = set(engine_type.__init__.__kwdefaults__ or ())
     for option in sorted(set(options) - known_options):
         raise InputError(
             option,
             f"no option of the {engine} engine; it takes: {', '.join(sorted(known_options))}",
         )
-    return found
+    return engine_type

@@ -41,10 +41,10 @@ DIGEST_BYTES = hashlib.sha256().digest_size
 LARGEST_GAP = 1e-2
 """Default loop gap [m] that stops an engine: ten times the gap of poor but usable settings."""
 
-KEPT_STEPS = 100
+MAX_REPLAY_STEPS = 100
 """Largest number of steps that a dump can replay."""
 
-KEPT_DUMPS = 20
+MAX_DUMPS = 20
 """Engineering choice: number of newest dumps that are kept. Older ones are removed once their
 process has ended."""
 
@@ -140,7 +140,7 @@ class Guard:
     @property
     def wants_saved(self) -> bool:
         """Whether the next `record` needs a saved state, because the history is full."""
-        return len(self._steps) >= KEPT_STEPS
+        return len(self._steps) >= MAX_REPLAY_STEPS
 
     def record(
         self, saved: bytes | None, forces: FloatArray, wrench: FloatArray, shaking: FloatArray
@@ -182,7 +182,7 @@ class Guard:
 
     def dump(self, reason: str) -> Path:
         """Write the input of `replay` to a new file in the temporary folder; return its path."""
-        remove_oldest(gettempdir(), "twin_*.dump.npz", KEPT_DUMPS)
+        remove_oldest(gettempdir(), "twin_*.dump.npz", MAX_DUMPS)
         handle, name = mkstemp(prefix=f"twin_{self.head.engine}_{os.getpid()}_", suffix=".dump.npz")
         with os.fdopen(handle, "wb") as file:
             np.savez(
@@ -258,7 +258,7 @@ class BaseEngine(ABC):
         Simulators keep their state in memory of their own, which no copy of attributes reaches.
         """
         saved = self.save() if self._ready and not self._closed else None
-        return _made_again, (type(self), *self._arguments, saved, self._closed)
+        return _rebuilt, (type(self), *self._arguments, saved, self._closed)
 
     def __init__(
         self,
@@ -461,7 +461,7 @@ class BaseEngine(ABC):
             raise ClosedEngineError("the engine has no state; call reset first")
 
 
-def _made_again(
+def _rebuilt(
     engine_type: type[BaseEngine],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -596,21 +596,23 @@ def linearise(platform: MachineModel) -> Linearisation:
     free_motions = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
     size = free_motions.shape[1] + platform.n_deflections
 
-    def accelerations(places: FloatArray, rates: FloatArray) -> FloatArray:
-        """Return the accelerations of the free coordinates `(m, size)` at `places` and `rates`."""
-        displacements, twists_of_steps = (
-            steps_of_kind[:, : free_motions.shape[1]] @ free_motions.T
-            for steps_of_kind in (places, rates)
+    def accelerations(displacements: FloatArray, velocities: FloatArray) -> FloatArray:
+        """Return the accelerations `(m, size)` of the free coordinates."""
+        platform_displacements, platform_twists = (
+            coordinate_steps[:, : free_motions.shape[1]] @ free_motions.T
+            for coordinate_steps in (displacements, velocities)
         )
-        poses = turned(np.broadcast_to(platform.home, (len(displacements), 7)), displacements)
-        poses, twists, _ = platform.constrain(poses, twists_of_steps)
+        poses = turned(
+            np.broadcast_to(platform.home, (len(platform_displacements), 7)), platform_displacements
+        )
+        poses, twists, _ = platform.constrain(poses, platform_twists)
         spring_states = np.hstack(
-            [places[:, free_motions.shape[1] :], rates[:, free_motions.shape[1] :]]
+            [displacements[:, free_motions.shape[1] :], velocities[:, free_motions.shape[1] :]]
         )
-        accelerations_found = floating.forward_dynamics(
+        full_accelerations = floating.forward_dynamics(
             poses, twists, no_forces, deflection=spring_states
         )
-        return np.hstack([accelerations_found[:, :6] @ free_motions, accelerations_found[:, 6:]])
+        return np.hstack([full_accelerations[:, :6] @ free_motions, full_accelerations[:, 6:]])
 
     steps = DIFFERENCE_STEP * np.vstack([np.eye(size), -np.eye(size)])
     zeros = np.zeros_like(steps)

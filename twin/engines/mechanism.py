@@ -205,8 +205,8 @@ class Mechanism:
             )
         return frames
 
-    def home_place(self, point: Point) -> FloatArray:
-        """Return the place `(3,)` [m] of a point in the base at home."""
+    def home_position(self, point: Point) -> FloatArray:
+        """Return the position `(3,)` [m] of a point in the base at home."""
         origin, body_rotation = self.home_frames[point.body]
         return origin + body_rotation @ point.position
 
@@ -329,24 +329,24 @@ def with_least_masses(bodies: Sequence[Body], parameters: MachineParameters) -> 
     ]
 
 
-def light_bodies(bodies: Sequence[Body], least: float) -> tuple[str, ...]:
+def light_bodies(bodies: Sequence[Body], mass_limit: float) -> tuple[str, ...]:
     """Return the names of bodies on joints that move less than the least mass [kg]."""
 
-    def moved(body: Body) -> float:
-        carried_masses = (moved(child) for child in bodies if child.parent == body.name)
+    def moved_mass(body: Body) -> float:
+        carried_masses = (moved_mass(child) for child in bodies if child.parent == body.name)
         return body.mass.mass + sum(carried_masses)
 
-    return tuple(body.name for body in bodies if body.joints and moved(body) < least)
+    return tuple(body.name for body in bodies if body.joints and moved_mass(body) < mass_limit)
 
 
 def least_mass_note(machine: Mechanism, parameters: MachineParameters) -> str:
     """Return a note on leg parts whose mass was raised to `least_mass`; empty if none."""
-    least = least_mass(parameters)
-    light_names = [body.name for body in machine.bodies if body.joints and body.mass.mass == least]
+    limit = least_mass(parameters)
+    light_names = [body.name for body in machine.bodies if body.joints and body.mass.mass == limit]
     if not light_names:
         return ""
     return (
-        f"{machine.name}: in MuJoCo and Bullet {listed(light_names)} have {least:.2g} kg each, "
+        f"{machine.name}: in MuJoCo and Bullet {listed(light_names)} have {limit:.2g} kg each, "
         f"{MIN_MASS_FRACTION:g} of the machine's mass, because an engine divides by the mass of "
         "every part that moves. The file gives them less; the analytic engine takes them as they "
         "are."
@@ -359,13 +359,13 @@ def check_masses(machine: Mechanism, parameters: MachineParameters, engine: str)
     Raises:
         InputError: the platform's mass is below `MIN_MASS_FRACTION` of the machine's.
     """
-    least, mass = least_mass(parameters), parameters.platform.body.mass
-    if mass < least:
+    limit, mass = least_mass(parameters), parameters.platform.body.mass
+    if mass < limit:
         raise InputError(
             "platform.body.mass",
             f"{mass:.3g} kg is {mass / machine_mass(parameters):.2g} of the mass of "
             f"{parameters.name}, {machine_mass(parameters):.3g} kg; the {engine} engine is exact "
-            f"from {MIN_MASS_FRACTION:g} on. Give at least {least:.2g} kg, lighter legs, or use "
+            f"from {MIN_MASS_FRACTION:g} on. Give at least {limit:.2g} kg, lighter legs, or use "
             "the analytic engine",
         )
     note = least_mass_note(machine, parameters)
@@ -382,13 +382,15 @@ class JointForces:
 
     def __init__(self, machine: Mechanism, *, springs: bool = True, viscous: bool = True) -> None:
         """Collect the joints; leave out springs and dampers, or viscous friction, if need be."""
-        sprung = [k for k, joint in enumerate(machine.joints) if springs and joint.spring]
-        pairs = [
+        spring_indices = [k for k, joint in enumerate(machine.joints) if springs and joint.spring]
+        joint_pairs = [
             (machine.indices(friction.joints), friction)
             for friction in machine.frictions
             if viscous or friction.coulomb
         ]
-        self.joints = np.unique([*sprung, *(k for pair, _ in pairs for k in pair)]).astype(np.int64)
+        self.joints = np.unique(
+            [*spring_indices, *(k for pair, _ in joint_pairs for k in pair)]
+        ).astype(np.int64)
         joint_springs = [machine.joints[k].spring if springs else None for k in self.joints]
         no_spring = Spring(0.0, 0.0)
         self._stiffness, self._damping, self._zero = (
@@ -402,15 +404,18 @@ class JointForces:
                 np.searchsorted(self.joints, pair),
                 friction._replace(viscous=viscous_scale * friction.viscous),
             )
-            for pair, friction in pairs
+            for pair, friction in joint_pairs
         ]
 
     def __call__(self, values: FloatArray, rates: FloatArray) -> FloatArray:
         """Return the forces `(k,)` [N] or [N m] at `joints`, from their values and rates."""
         forces = self._stiffness * (self._zero - values) - self._damping * rates
         for (x, y), friction in self._frictions:
-            speed, slow = rates[x] ** 2 + rates[y] ** 2, friction.transition_speed
-            resistance = friction.viscous + friction.coulomb / sqrt(speed + slow**2)
+            squared_speed = rates[x] ** 2 + rates[y] ** 2
+            transition_speed = friction.transition_speed
+            resistance = friction.viscous + friction.coulomb / sqrt(
+                squared_speed + transition_speed**2
+            )
             forces[x] -= resistance * rates[x]
             forces[y] -= resistance * rates[y]
         return np.asarray(forces)
@@ -476,7 +481,7 @@ def _tether(
     """Return the points and the tether of one joint; the leg or rod begins at point `start`."""
     leg = f"leg_{number}"
     first_point, tip = machine.point(f"{leg}_{start}"), machine.point(f"{leg}_tip")
-    leg_vector = machine.home_place(tip) - machine.home_place(first_point)
+    leg_vector = machine.home_position(tip) - machine.home_position(first_point)
     if field == "platform_joint":
         joint, carrier, body, leg_direction = tip, PLATFORM_NAME, tip.body, -leg_vector
     else:
@@ -496,7 +501,7 @@ def _tether(
         ("neutral", carrier, neutral),
     ):
         origin, owner_rotation = machine.home_frames[owner]
-        end_position = machine.home_place(joint) + tether_arm * unit(direction)
+        end_position = machine.home_position(joint) + tether_arm * unit(direction)
         points.append(
             Point(f"{leg}_{field}_{end_name}", owner, owner_rotation.T @ (end_position - origin))
         )
@@ -509,21 +514,23 @@ def make_mechanism(
 ) -> Mechanism:
     """Return the mechanism of a machine, with a payload and a ball on its platform if given."""
     kind = LEG_KINDS[parameters.leg.kind]
-    machine_look = machine_drawing(parameters)
-    pairs = list(zip(parameters.legs, parameters.home_leg_geometry, strict=True))
-    legs = [kind.make_leg(leg, place, machine_look) for leg, place in pairs]
+    machine_sizes = machine_drawing(parameters)
+    legs_with_geometry = list(zip(parameters.legs, parameters.home_leg_geometry, strict=True))
+    legs = [
+        kind.make_leg(leg, leg_geometry, machine_sizes) for leg, leg_geometry in legs_with_geometry
+    ]
     platform = Body(
         PLATFORM_NAME,
         BASE_NAME,
         np.array(parameters.home.position),
         parameters.home_rotation,
         mass=_platform_mass(parameters),
-        shapes=_platform_shapes(machine_look),
+        shapes=_platform_shapes(machine_sizes),
         free=True,
     )
     if kind.carry is not None:
-        for leg, place in pairs:
-            platform = kind.carry(leg, place, platform)
+        for leg, leg_geometry in legs_with_geometry:
+            platform = kind.carry(leg, leg_geometry, platform)
     leg_bodies = [body for leg in legs for body in leg.bodies]
     leg_bodies = with_least_masses([platform, *leg_bodies], parameters)
     bodies = [*leg_bodies, *carried_bodies(payload)]
@@ -532,7 +539,7 @@ def make_mechanism(
         gravity=parameters.gravity,
         home=np.array([*parameters.home.position, *parameters.home.orientation]),
         reach=max(leg.reach for leg in parameters.legs),
-        base_plate=_base_plate(machine_look),
+        base_plate=_base_plate(machine_sizes),
         base_shapes=tuple(shape for leg in legs for shape in leg.base_shapes),
         bodies=_parents_first(bodies),
         points=(
@@ -583,16 +590,16 @@ def _platform_points(joints: FloatArray) -> tuple[Point, ...]:
     return (*middle_points, *corners)
 
 
-def _base_plate(look: Drawing) -> Cylinder:
-    bottom, top = np.array([0.0, 0.0, look.floor]), np.array([0.0, 0.0, look.base_top])
-    return Cylinder("base_plate", "base", look.base_radius, bottom, top)
+def _base_plate(drawing: Drawing) -> Cylinder:
+    bottom, top = np.array([0.0, 0.0, drawing.floor]), np.array([0.0, 0.0, drawing.base_top])
+    return Cylinder("base_plate", "base", drawing.base_radius, bottom, top)
 
 
-def _platform_shapes(look: Drawing) -> tuple[Shape, ...]:
-    bottom, top = look.platform_bottom, look.platform_bottom + look.platform_thickness
-    inner_radius, width = 0.4 * look.platform_radius, 0.04 * look.platform_radius
+def _platform_shapes(drawing: Drawing) -> tuple[Shape, ...]:
+    bottom, top = drawing.platform_bottom, drawing.platform_bottom + drawing.platform_thickness
+    inner_radius, width = 0.4 * drawing.platform_radius, 0.04 * drawing.platform_radius
     plate = Plate(
-        "platform_plate", "platform", look.platform_outline, look.platform_radius, bottom, top
+        "platform_plate", "platform", drawing.platform_outline, drawing.platform_radius, bottom, top
     )
     size = np.array([inner_radius, 2.0 * width, 0.004])
     return plate, Box("platform_heading", "heading", np.array([inner_radius, 0.0, top]), size)

@@ -119,19 +119,19 @@ class Layout(NamedTuple):
     """`(l,)` sites: first points of the loops"""
     sockets: IndexArray
     """`(l,)` second points"""
-    start: int
+    free_qpos: int
     """first entry of the platform's free joint in `qpos`; -1 for a platform on joints"""
-    start_rate: int
+    free_qvel: int
     """first entry of that joint in `qvel`"""
 
 
 def layout_of(machine: Mechanism, model: Any) -> Layout:
     """Return the indices of a machine's parts."""
-    both = (coordinates, velocities)
+    address_functions = (coordinates, velocities)
     measured = [measured_joints(actuator) for actuator in machine.actuators]
     joints = [
-        np.stack([indices(model, joint_indices) for joint_indices in measured], axis=1)
-        for indices in both
+        np.stack([addresses(model, joint_indices) for joint_indices in measured], axis=1)
+        for addresses in address_functions
     ]
     sliding_joints = [velocities(model, friction.joints) for friction in machine.frictions]
     tips, sockets = (
@@ -142,7 +142,7 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
     return Layout(
         np.array(joints),
         machine.measured_gains,
-        np.array([indices(model, machine.deflection) for indices in both]),
+        np.array([addresses(model, machine.deflection) for addresses in address_functions]),
         np.array(sliding_joints, dtype=np.int64).reshape(-1, 2),
         tips,
         sockets,
@@ -279,17 +279,17 @@ def open_tree(
         )
         order = np.concatenate([np.arange(first_velocity, first_velocity + 6), order])
     mujoco.mj_inverse(model, data)
-    dry = JointForces(machine, springs=False, viscous=False)
-    friction_joints = dry.joints
+    dry_friction = JointForces(machine, springs=False, viscous=False)
+    friction_joints = dry_friction.joints
     torques = data.qfrc_inverse.copy()
-    torques[tree.velocities[friction_joints]] -= dry(
+    torques[tree.velocities[friction_joints]] -= dry_friction(
         joints.values[friction_joints], joints.rates[friction_joints]
     )
     torques = torques[order]
-    pairs = ((loop.first, loop.second) for loop in machine.loops)
+    site_pairs = ((loop.first, loop.second) for loop in machine.loops)
     openings = [
         _jacobian(model, data, first_site) - _jacobian(model, data, second_site)
-        for first_site, second_site in pairs
+        for first_site, second_site in site_pairs
     ]
     closure = np.concatenate(openings)[:, order]
     if machine.floats:
@@ -347,19 +347,19 @@ class FreeBody:
         first_coordinate, first_velocity = free_joint.qposadr[0], free_joint.dofadr[0]
         self._pose: FloatArray = data.qpos[first_coordinate : first_coordinate + 7]
         self._velocity = data.qvel[first_velocity : first_velocity + 3]
-        self._spin = data.qvel[first_velocity + 3 : first_velocity + 6]
+        self._angular_velocity = data.qvel[first_velocity + 3 : first_velocity + 6]
 
     def place(self, pose: FloatArray, twist: FloatArray) -> None:
         """Put the body at a pose `(7,)` with a twist `(6,)`."""
         self._pose[:] = pose
         self._velocity[:] = twist[:3]
-        mujoco.mju_rotVecQuat(self._spin, twist[3:], pose[3:] * [1.0, -1.0, -1.0, -1.0])
+        mujoco.mju_rotVecQuat(self._angular_velocity, twist[3:], pose[3:] * [1.0, -1.0, -1.0, -1.0])
 
     def read(self) -> tuple[FloatArray, FloatArray]:
         """Return pose `(7,)` and twist `(6,)`."""
         pose, twist = self._pose.copy(), np.empty(6)
         twist[:3] = self._velocity
-        mujoco.mju_rotVecQuat(twist[3:], self._spin, pose[3:])
+        mujoco.mju_rotVecQuat(twist[3:], self._angular_velocity, pose[3:])
         return pose, twist
 
 
@@ -374,14 +374,14 @@ class CarriedPlatform:
         """Keep the model, its data and the place of the body in them."""
         self._model, self._data = model, data
         self._body = model.body(PLATFORM_NAME).id
-        self._position, self._turn = data.xpos[self._body], data.xquat[self._body]
+        self._position, self._quaternion = data.xpos[self._body], data.xquat[self._body]
         self._motion = np.empty(6)
         self.sign = 1.0
 
     def place(self, pose: FloatArray, twist: FloatArray) -> None:
         """Store the sign of the pose's quaternion; the joints have been placed."""
         mujoco.mj_kinematics(self._model, self._data)
-        self.sign = 1.0 if self._turn.dot(pose[3:]) > 0.0 else -1.0
+        self.sign = 1.0 if self._quaternion.dot(pose[3:]) > 0.0 else -1.0
 
     def read(self) -> tuple[FloatArray, FloatArray]:
         """Return pose `(7,)` and twist `(6,)`."""
@@ -391,7 +391,7 @@ class CarriedPlatform:
         mujoco.mj_comVel(model, data)
         object_type = mujoco.mjtObj.mjOBJ_XBODY
         mujoco.mj_objectVelocity(model, data, object_type, self._body, self._motion, 0)
-        pose = np.concatenate([self._position, self.sign * self._turn])
+        pose = np.concatenate([self._position, self.sign * self._quaternion])
         return pose, np.concatenate([self._motion[3:], self._motion[:3]])
 
 
@@ -481,8 +481,8 @@ class MujocoEngine(BaseEngine):
 
     def _scheme(self, settings: Settings) -> Scheme:
         """Return the scheme for springs and dampers; dry friction is held constant over a step."""
-        dry = any(friction.coulomb for friction in self._machine.frictions)
-        return "explicit" if dry else settings.scheme
+        has_dry_friction = any(friction.coulomb for friction in self._machine.frictions)
+        return "explicit" if has_dry_friction else settings.scheme
 
     def _place(
         self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
@@ -501,9 +501,9 @@ class MujocoEngine(BaseEngine):
         """Step; forces of dry friction are held over the step like those of the actuators."""
         self._control[:] = forces
         self._wrench[:] = wrench
-        if len(self._rubbing):
-            rates = self._rates[self._rubbing]
-            self._applied[self._rubbing] = self._friction(np.zeros_like(rates), rates)
+        if len(self._friction_dofs):
+            rates = self._rates[self._friction_dofs]
+            self._applied[self._friction_dofs] = self._friction(np.zeros_like(rates), rates)
         self._collecting_warnings(mujoco.mj_step)
         return self._gap(), "; ".join(self._warnings)
 
@@ -515,8 +515,8 @@ class MujocoEngine(BaseEngine):
         if values.ndim > 1:
             values = (self._joint_gains * values).sum(axis=0)
             rates = (self._joint_gains * rates).sum(axis=0)
-        if self._internal.size:
-            spring_state = (self._values[self._internal], self._rates[self._internal_rates])
+        if self._springs.size:
+            spring_state = (self._values[self._springs], self._rates[self._spring_rates])
             deflection = np.concatenate(spring_state)
         lengths = self.platform.home_coordinates + values
         return State(self._steps * self.timestep, pose, twist, lengths, rates, deflection)
@@ -564,11 +564,11 @@ class MujocoEngine(BaseEngine):
         layout = layout_of(machine, model)
         self._measured, self._measured_rates = layout.joints.squeeze()
         self._joint_gains = layout.joint_gains
-        self._internal, self._internal_rates = layout.springs
+        self._springs, self._spring_rates = layout.springs
         self._tips, self._sockets = layout.tips, layout.sockets
         # MuJoCo's own joints have springs and dampers, but no dry friction of a finite slope.
         self._friction = JointForces(machine, springs=False, viscous=False)
         friction_joints = [machine.joint_names[k] for k in self._friction.joints]
-        self._rubbing = velocities(model, friction_joints)
+        self._friction_dofs = velocities(model, friction_joints)
         self._control, self._sites = data.ctrl, data.site_xpos
         self._wrench = data.xfrc_applied[data.body(REFERENCE_BODY).id]

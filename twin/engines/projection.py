@@ -88,16 +88,18 @@ def project(tree: OpenTree, machine: Mechanism) -> Projection:
     singular = np.linalg.svd(tree.closure[:, dependent_indices], compute_uv=False)
     if len(singular) < len(dependent_indices) or not singular[-1] > RANK_TOLERANCE * singular[0]:
         raise SingularPoseError("the loop closure is singular in this pose; move away")
-    following = -np.linalg.lstsq(
+    dependent_per_free = -np.linalg.lstsq(
         tree.closure[:, dependent_indices], tree.closure[:, free_indices], rcond=None
     )[0]
-    opening = tree.closure[:, free_indices] + tree.closure[:, dependent_indices] @ following
+    opening = (
+        tree.closure[:, free_indices] + tree.closure[:, dependent_indices] @ dependent_per_free
+    )
     basis = np.eye(len(free_indices))
     if np.abs(opening).max(initial=0.0) > RANK_TOLERANCE * singular[0]:
         basis = null_space(opening, rcond=RANK_TOLERANCE)
     velocities = np.zeros((len(tree.torques), basis.shape[1]))
     velocities[free_indices] = basis
-    velocities[dependent_indices] = following @ basis
+    velocities[dependent_indices] = dependent_per_free @ basis
     return Projection(
         velocities.T @ tree.torques,
         velocities[joint_offset:].T @ machine.force_map.T,

@@ -75,10 +75,10 @@ def text(values: Iterable[float]) -> str:
     return " ".join(repr(0.0 if abs(value) < ZERO_TOLERANCE else float(value)) for value in values)
 
 
-def origin(place: Iterable[float] = ZERO_VECTOR, turn: FloatArray | None = None) -> Element:
+def origin(position: Iterable[float] = ZERO_VECTOR, rotation: FloatArray | None = None) -> Element:
     """Return a frame's place [m] and orientation (a rotation `(3, 3)`) in its parent."""
-    angles = ZERO_VECTOR if turn is None else roll_pitch_yaw(turn)
-    return Element("origin", xyz=text(place), rpy=text(angles))
+    angles = ZERO_VECTOR if rotation is None else roll_pitch_yaw(rotation)
+    return Element("origin", xyz=text(position), rpy=text(angles))
 
 
 def inertial(mass: Mass) -> Element:
@@ -108,7 +108,7 @@ def joint(
     name: str,
     kind: str,
     links: tuple[str, str],
-    place: Element,
+    joint_origin: Element,
     axis: Iterable[float] | None = None,
     limit: dict[str, float] | None = None,
 ) -> Element:
@@ -116,7 +116,7 @@ def joint(
     element = Element("joint", name=name, type=kind)
     SubElement(element, "parent", link=links[0])
     SubElement(element, "child", link=links[1])
-    element.append(place)
+    element.append(joint_origin)
     if axis is not None:
         SubElement(element, "axis", xyz=text(axis))
     if limit is not None:
@@ -210,7 +210,7 @@ def robot_urdf(platform: MachineModel, machine: Mechanism | None = None) -> str:
     """
     machine = machine or make_mechanism(platform.parameters)
     base = link(BASE_NAME, shapes=(machine.base_plate, *machine.base_shapes))
-    carrier_elements = _freedoms(machine) if machine.floats else ()
+    carrier_elements = _carriers(machine) if machine.floats else ()
     legs, platform_parts = (_bodies(machine, is_link, limited=True) for is_link in (False, True))
     return document(
         machine.name,
@@ -264,30 +264,30 @@ def _body(machine: Mechanism, body: Body, *, limited: bool) -> Iterator[Element]
 
 
 def _kind_and_limit(
-    machine: Mechanism, own: Joint, *, limited: bool
+    machine: Mechanism, machine_joint: Joint, *, limited: bool
 ) -> tuple[str, dict[str, float] | None]:
     """Return type and limits of a joint; the format wants a range of every slide."""
-    if own.kind == "hinge" and (own.limits is None or not limited):
+    if machine_joint.kind == "hinge" and (machine_joint.limits is None or not limited):
         return "continuous", None
     limit = {"effort": UNKNOWN_LIMIT, "velocity": UNKNOWN_LIMIT}
-    if own.limits is not None:
+    if machine_joint.limits is not None:
         limit = {
-            "effort": own.limits.force or UNKNOWN_LIMIT,
-            "velocity": own.limits.speed or UNKNOWN_LIMIT,
+            "effort": machine_joint.limits.force or UNKNOWN_LIMIT,
+            "velocity": machine_joint.limits.speed or UNKNOWN_LIMIT,
         }
         if limited:
-            limit |= {"lower": own.limits.minimum, "upper": own.limits.maximum}
+            limit |= {"lower": machine_joint.limits.minimum, "upper": machine_joint.limits.maximum}
     elif limited:
-        limit |= _span(machine)
-    return ("revolute" if own.kind == "hinge" else "prismatic"), limit
+        limit |= _reach_limits(machine)
+    return ("revolute" if machine_joint.kind == "hinge" else "prismatic"), limit
 
 
-def _span(machine: Mechanism) -> dict[str, float]:
+def _reach_limits(machine: Mechanism) -> dict[str, float]:
     return {"lower": -machine.reach, "upper": machine.reach}
 
 
-def _freedoms(machine: Mechanism) -> Iterator[Element]:
-    limit = {"effort": 0.0, "velocity": UNKNOWN_LIMIT, **_span(machine)}
+def _carriers(machine: Mechanism) -> Iterator[Element]:
+    limit = {"effort": 0.0, "velocity": UNKNOWN_LIMIT, **_reach_limits(machine)}
     body, parent = machine.body(PLATFORM_NAME), BASE_NAME
     for k, freedom in enumerate(CARRIER_JOINTS):
         is_last = k == len(CARRIER_JOINTS) - 1
@@ -307,7 +307,7 @@ def _freedoms(machine: Mechanism) -> Iterator[Element]:
 
 def _mounts(machine: Mechanism) -> Iterator[Element]:
     """Yield a link without mass at every point of a loop."""
-    for point in (point for pair in machine.loop_points() for point in pair):
+    for point in (point for points in machine.loop_points() for point in points):
         point_origin = origin(point.position)
         yield joint(f"{point.name}_mount", "fixed", (point.body, point.name), point_origin)
         yield link(point.name)
@@ -315,5 +315,5 @@ def _mounts(machine: Mechanism) -> Iterator[Element]:
 
 def _loops(machine: Mechanism) -> Iterator[Element]:
     """Yield the points that a program has to hold together."""
-    for loop, pair in zip(machine.loops, machine.loop_points(), strict=True):
-        yield ball_constraint(loop.name, [(point.body, point.position) for point in pair])
+    for loop, points in zip(machine.loops, machine.loop_points(), strict=True):
+        yield ball_constraint(loop.name, [(point.body, point.position) for point in points])

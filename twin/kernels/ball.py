@@ -92,10 +92,10 @@ def relative_velocity(ball: FloatArray, state: FloatArray, matrix: Matrix, omega
     """Return the velocity of the ball's centre against the plate, in plate axes: r Omega_r x n."""
     if state[STATE_FLYING] > 0.0:
         return state[STATE_VELOCITY], state[STATE_VELOCITY + 1], state[STATE_VELOCITY + 2]
-    a, b, _ = rotate_back(
+    spin_x, spin_y, _spin_z = rotate_back(
         matrix, subtract((state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega)
     )
-    return ball[BALL_RADIUS] * b, -ball[BALL_RADIUS] * a, 0.0
+    return ball[BALL_RADIUS] * spin_y, -ball[BALL_RADIUS] * spin_x, 0.0
 
 
 @device
@@ -283,9 +283,9 @@ def state_on_plate(
     relative_velocity_on_plate = rotate_back(
         platform.matrix, subtract(velocity, cross(platform.omega, ball_arm))
     )
-    at = rotate_back(platform.matrix, ball_arm)
+    position = rotate_back(platform.matrix, ball_arm)
     for k in range(3):
-        on_plate[k] = at[k]
+        on_plate[k] = position[k]
         on_plate[3 + k] = relative_velocity_on_plate[k]
 
 
@@ -356,16 +356,16 @@ def land(
         ball[BALL_INERTIA_FACTOR],
     )
     ball_spin = (state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2])
-    a, b, c = rotate_back(matrix, subtract(ball_spin, omega))
-    x = (state[STATE_VELOCITY] + factor * radius * b) / (1.0 + factor)
-    y = (state[STATE_VELOCITY + 1] - factor * radius * a) / (1.0 + factor)
+    spin_x, spin_y, spin_z = rotate_back(matrix, subtract(ball_spin, omega))
+    velocity_x = (state[STATE_VELOCITY] + factor * radius * spin_y) / (1.0 + factor)
+    velocity_y = (state[STATE_VELOCITY + 1] - factor * radius * spin_x) / (1.0 + factor)
     velocity_change = (
-        x - state[STATE_VELOCITY],
-        y - state[STATE_VELOCITY + 1],
+        velocity_x - state[STATE_VELOCITY],
+        velocity_y - state[STATE_VELOCITY + 1],
         -state[STATE_VELOCITY + 2],
     )
     landing_force = rotate(matrix, scale(-ball[BALL_MASS] / step, velocity_change))
-    ball_spin = add(omega, rotate(matrix, (-y / radius, x / radius, c)))
+    ball_spin = add(omega, rotate(matrix, (-velocity_y / radius, velocity_x / radius, spin_z)))
     state[STATE_FLYING] = state[STATE_GAP] = 0.0
     for k in range(3):
         state[STATE_SPIN + k] = ball_spin[k]
@@ -393,7 +393,7 @@ def add_ball(
 
 
 @device
-def add_kick(ball: FloatArray, state: FloatArray, matrix: Matrix, work: Work) -> None:
+def add_landing_force(ball: FloatArray, state: FloatArray, matrix: Matrix, work: Work) -> None:
     """Add the force of a landing on the plate to the bias of the platform in `work`."""
     contact, _ = arms(ball, state, matrix)
     landing_force = (
@@ -421,11 +421,11 @@ def ball_rate(
     normal = contact_frame(matrix)[0]
     dy[0], dy[1], _ = relative_velocity(ball, state, matrix, omega)
     dy[STATE_SPIN], dy[STATE_SPIN + 1], dy[STATE_SPIN + 2] = spin_rate(ball, normal, force, moment)
-    turn_rate(state, dy)
+    orientation_rate(state, dy)
 
 
 @device
-def turn_rate(state: FloatArray, dy: FloatArray) -> None:
+def orientation_rate(state: FloatArray, dy: FloatArray) -> None:
     """Fill the rate of the ball's orientation quaternion in `dy`."""
     (
         dy[STATE_ORIENTATION],
@@ -472,7 +472,7 @@ def rolling_derivative(
     if in_play and not flies:
         add_ball(ball, state, matrix, bias, moment, work)
     if in_play:
-        add_kick(ball, state, matrix, work)
+        add_landing_force(ball, state, matrix, work)
     regular = accelerate(body, legs, platform, deflection, load.forces, load.wrench, dy[7:], work)
     regular = regular and singular < 0
     normal = contact_frame(matrix)[0]
@@ -487,7 +487,7 @@ def rolling_derivative(
         return regular, BALL_LOST
     if flies:
         flight_rate(ball, state, matrix, omega, gravity, dy[7:13], ball_rates)
-        turn_rate(state, ball_rates)
+        orientation_rate(state, ball_rates)
         return regular, BALL_LOST if is_off(ball, state) else BALL_FLYING
     ball_rate(ball, state, matrix, omega, contact_reaction, moment, ball_rates)
     return regular, contact_status(ball, state, normal, contact_reaction)
@@ -546,7 +546,7 @@ def rolling_move(
     for j in range(size):
         y[j] = trial[j]
     normalise(legs, y[: size - BALL_SIZE])
-    normalise_turn(ball_state)
+    normalise_orientation(ball_state)
     for k in range(3):
         ball_state[STATE_LANDING_FORCE + k] = 0.0
     if in_play and ball_state[STATE_FLYING] > 0.0 and ball_state[STATE_GAP] <= 0.0:
@@ -555,7 +555,7 @@ def rolling_move(
 
 
 @device
-def normalise_turn(state: FloatArray) -> None:
+def normalise_orientation(state: FloatArray) -> None:
     """Scale the ball's quaternion to length one."""
     inverse = 1.0 / sqrt(
         state[STATE_ORIENTATION] ** 2

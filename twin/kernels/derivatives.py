@@ -134,10 +134,10 @@ def seed(slots: Slots, variable: int, column: int) -> None:
 
 
 @device
-def seed_derivatives(slots: Slots, first: int) -> None:
-    """Write the derivatives by the variables from `first` on, one to a column."""
+def seed_derivatives(slots: Slots, first_variable: int) -> None:
+    """Write the derivatives by the variables from `first_variable` on, one to a column."""
     for j in range(slots.pose.shape[1] - 1):
-        seed(slots, first + j, 1 + j)
+        seed(slots, first_variable + j, 1 + j)
 
 
 class Duals(NamedTuple):
@@ -266,14 +266,14 @@ class DifferentiatedConstants(NamedTuple):
 
 @device
 def seed_parameters(
-    constants: DifferentiatedConstants, first: int, body: FloatArray, rows: FloatArray
+    constants: DifferentiatedConstants, first_parameter: int, body: FloatArray, rows: FloatArray
 ) -> None:
-    """Write the constants to column 0, their derivatives from parameter `first` on to the others.
+    """Write the constants to column 0, derivatives from `first_parameter` on to the others.
 
     Columns beyond the last parameter are zero.
     """
     for j in range(body.shape[1]):
-        k = 0 if j == 0 else first + j
+        k = 0 if j == 0 else first_parameter + j
         for i in range(body.shape[0]):
             body[i, j] = constants.body[k, i] if k < constants.body.shape[0] else 0.0
         for leg in range(rows.shape[0]):
@@ -282,11 +282,11 @@ def seed_parameters(
 
 
 @device
-def copy_derivatives(result: FloatArray, first: int, out: FloatArray) -> None:
-    """Copy the derivatives of a result to the columns of `out` from `first` on."""
-    for j in range(min(result.shape[1] - 1, out.shape[1] - first)):
+def copy_derivatives(result: FloatArray, first_column: int, out: FloatArray) -> None:
+    """Copy the derivatives of a result to the columns of `out` from `first_column` on."""
+    for j in range(min(result.shape[1] - 1, out.shape[1] - first_column)):
         for i in range(out.shape[0]):
-            out[i, first + j] = result[i, 1 + j]
+            out[i, first_column + j] = result[i, 1 + j]
 
 
 class DualConstants(NamedTuple):
@@ -423,21 +423,27 @@ def write_state(dual_state: Duals, y: FloatArray) -> None:
 
 
 @device
-def copy_tangents(y: FloatArray, first: int, out: FloatArray) -> None:
-    """Copy the derivatives of `y` (13 + 2k, 1 + w) to the columns of `out` from `first` on.
+def copy_tangents(y: FloatArray, first_column: int, out: FloatArray) -> None:
+    """Copy the derivatives of `y` (13 + 2k, 1 + w) to the columns of `out` from `first_column` on.
 
     The derivative dq of a quaternion q becomes the rotation vector 2 dq q*.
     """
-    w, x, s, z = y[3, 0], -y[4, 0], -y[5, 0], -y[6, 0]  # q*
-    for j in range(min(y.shape[1] - 1, out.shape[1] - first)):
+    conjugate_w, conjugate_x, conjugate_y, conjugate_z = y[3, 0], -y[4, 0], -y[5, 0], -y[6, 0]  # q*
+    for j in range(min(y.shape[1] - 1, out.shape[1] - first_column)):
         for i in range(3):
-            out[i, first + j] = y[i, 1 + j]
+            out[i, first_column + j] = y[i, 1 + j]
         a, b, c, d = y[3, 1 + j], y[4, 1 + j], y[5, 1 + j], y[6, 1 + j]
-        out[3, first + j] = 2.0 * (a * x + b * w + c * z - d * s)
-        out[4, first + j] = 2.0 * (a * s - b * z + c * w + d * x)
-        out[5, first + j] = 2.0 * (a * z + b * s - c * x + d * w)
+        out[3, first_column + j] = 2.0 * (
+            a * conjugate_x + b * conjugate_w + c * conjugate_z - d * conjugate_y
+        )
+        out[4, first_column + j] = 2.0 * (
+            a * conjugate_y - b * conjugate_z + c * conjugate_w + d * conjugate_x
+        )
+        out[5, first_column + j] = 2.0 * (
+            a * conjugate_z + b * conjugate_y - c * conjugate_x + d * conjugate_w
+        )
         for i in range(7, y.shape[0]):
-            out[i - 1, first + j] = y[i, 1 + j]
+            out[i - 1, first_column + j] = y[i, 1 + j]
 
 
 @compiled

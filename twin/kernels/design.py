@@ -25,16 +25,18 @@ from twin.kernels.linear_algebra import (
     subtract,
 )
 
-SHORTEST, LONGEST, FORCE, SPEED, CONDITION, BASE_ANGLE, PLATFORM_ANGLE, CLEARANCE, LOST = range(9)
+SHORTEST, LONGEST, FORCE, SPEED, CONDITION, BASE_ANGLE, PLATFORM_ANGLE, CLEARANCE = range(8)
+STIFFNESS, FREQUENCY, LOST = range(8, 11)
 """Columns of the needs: smallest and largest coordinate [m, rad], largest force [N, N m] and speed
 [m/s, rad/s] of an actuator, largest condition number, largest angles of legs from home at base and
-platform [rad], smallest distance of two legs [m], and the fraction of poses that are out of reach
-or behind a singular pose."""
+platform [rad], smallest distance of two legs [m], smallest stiffness of the platform under a force
+and smallest squared natural frequency [1/kg], both per stiffness of the actuators, and the fraction
+of poses that are out of reach or behind a singular pose."""
 
-NEED_COUNT = 9
+NEED_COUNT = 11
 
 POWER_STEPS = 16
-"""Steps of the power iteration for a singular value, which is a few percent too small at worst."""
+"""Steps of a power iteration for a singular value, which is a few percent too small at worst."""
 
 NEGLIGIBLE = 1e-12
 """Pivot of a Jacobian, moments per arm, below which the pose counts as singular."""
@@ -97,17 +99,38 @@ def inverted(matrix: FloatArray, inverse: FloatArray) -> float:
 
 @device
 def scaled_inverse(
-    jacobian: FloatArray, arm: float, scaled: FloatArray, inverse: FloatArray
+    jacobian: FloatArray,
+    arm: float,
+    scaled: FloatArray,
+    inverse: FloatArray,
+    square: FloatArray,
+    square_inverse: FloatArray,
 ) -> float:
     """Fill the Jacobian with moments divided by `arm` [m], and its inverse; return its sign.
 
-    `jacobian` (6, 6) is destroyed.
+    `jacobian` (n, 6) is destroyed. Of more than six legs the inverse (6, n) is that of least
+    squares, the sign is 1, and the squares (6, 6) of both are filled.
     """
-    for i in range(6):
+    count = jacobian.shape[0]
+    for i in range(count):
         for j in range(6):
             jacobian[i, j] /= arm if j > 2 else 1.0
             scaled[i, j] = jacobian[i, j]
-    return inverted(jacobian, inverse)
+    if count == 6:
+        return inverted(jacobian, inverse)
+    for j in range(6):
+        for k in range(6):
+            square[j, k] = 0.0
+            for i in range(count):
+                square[j, k] += scaled[i, j] * scaled[i, k]
+            jacobian[j, k] = square[j, k]
+    sign = inverted(jacobian, square_inverse)
+    for i in range(count):
+        for j in range(6):
+            inverse[j, i] = 0.0
+            for k in range(6):
+                inverse[j, i] += square_inverse[j, k] * scaled[i, k]
+    return sign
 
 
 @allocating
@@ -135,6 +158,16 @@ def largest_singular_value(matrix: FloatArray) -> float:
     return value
 
 
+@allocating
+def condition_of(
+    scaled: FloatArray, inverse: FloatArray, square: FloatArray, square_inverse: FloatArray
+) -> float:
+    """Return the condition number of what `scaled_inverse` filled."""
+    if scaled.shape[0] == 6:
+        return largest_singular_value(scaled) * largest_singular_value(inverse)
+    return sqrt(largest_singular_value(square) * largest_singular_value(square_inverse))
+
+
 @device
 def angle_between(first: Vector, second: Vector) -> float:
     """Return the angle [rad] between two unit vectors."""
@@ -151,14 +184,14 @@ def place_legs(
     coordinates: FloatArray,
     points: FloatArray,
 ) -> bool:
-    """Fill Jacobian (6, 6), coordinates (6,) and points (6, 3, 3) of the legs at a pose.
+    """Fill Jacobian (n, 6), coordinates (n,) and points (n, 3, 3) of the legs at a pose.
 
     The points of a leg are its base joint, its elbow, and its platform joint; a straight leg has
     the base joint twice. Returns False where a leg does not reach.
     """
     matrix = rotation(quaternion[0], quaternion[1], quaternion[2], quaternion[3])
     reached = True
-    for i in range(6):
+    for i in range(rows.shape[0]):
         base = row(rows, i, BASE_JOINT)
         if has_cranks:
             at = rss.crank(rows, i, position, matrix)
@@ -187,7 +220,7 @@ def point(points: FloatArray, i: int, j: int) -> Vector:
 def clearance(points: FloatArray, has_cranks: bool) -> float:
     """Return the smallest distance [m] of the axes of two legs."""
     least = inf
-    for i in range(6):
+    for i in range(points.shape[0]):
         for j in range(i):
             for k in range(0 if has_cranks else 1, 2):
                 for m in range(0 if has_cranks else 1, 2):
@@ -254,7 +287,7 @@ def fill_angles(
     points: FloatArray, home_points: FloatArray, turn: Matrix, has_cranks: bool, need: FloatArray
 ) -> None:
     """Enlarge the largest angles of the legs from their directions at home in `need`."""
-    for i in range(6):
+    for i in range(points.shape[0]):
         direction = subtract(point(points, i, 2), point(points, i, 1))
         home_direction = subtract(point(home_points, i, 2), point(home_points, i, 1))
         direction, home_direction = (
@@ -268,6 +301,80 @@ def fill_angles(
             need[BASE_ANGLE] = max(need[BASE_ANGLE], angle_between(direction, home_direction))
 
 
+@device
+def load_wrench(
+    body: FloatArray,
+    tip_mass: float,
+    points: FloatArray,
+    position: Vector,
+    matrix: Matrix,
+    gravity: float,
+    twist: FloatArray,
+    acceleration: FloatArray,
+) -> tuple[Vector, Vector]:
+    """Return what `wrench_of` does, with a mass [kg] at each of the platform joints."""
+    force, moment = wrench_of(body, matrix, gravity, twist, acceleration)
+    for i in range(points.shape[0]):
+        arm = subtract(point(points, i, 2), position)
+        tip_force = scale(tip_mass, specific_force(arm, gravity, twist, acceleration))
+        force, moment = add(force, tip_force), add(moment, cross(arm, tip_force))
+    return force, moment
+
+
+@allocating
+def lowest_mode(
+    inverse: FloatArray,
+    arm: float,
+    body: FloatArray,
+    tip_mass: float,
+    points: FloatArray,
+    position: Vector,
+    matrix: Matrix,
+) -> float:
+    """Return the smallest squared natural frequency per stiffness of the actuators [1/kg].
+
+    Power iteration on compliance times mass; the frequency is slightly too large at worst.
+    """
+    motion, still, efforts = np.ones(6), np.zeros(6), np.empty(points.shape[0])
+    value = 0.0
+    for _ in range(POWER_STEPS):
+        force, moment = load_wrench(body, tip_mass, points, position, matrix, 0.0, still, motion)
+        wrench = force + moment
+        energy, work, square = 0.0, 0.0, 0.0
+        for j in range(6):
+            energy += wrench[j] * motion[j]
+        for i in range(len(efforts)):
+            efforts[i] = effort_of(inverse, arm, i, force, moment)
+        for j in range(6):
+            motion[j] = 0.0
+            for i in range(len(efforts)):
+                motion[j] += inverse[j, i] * efforts[i] / (arm if j > 2 else 1.0)
+            work += wrench[j] * motion[j]
+            square += motion[j] * motion[j]
+        value = energy / work
+        for j in range(6):
+            motion[j] /= sqrt(square)
+    return value
+
+
+@device
+def effort_of(inverse: FloatArray, arm: float, i: int, force: Vector, moment: Vector) -> float:
+    """Return the force of actuator i against a wrench, for the inverse with scaled moments."""
+    effort = 0.0
+    for j in range(3):
+        effort += inverse[j, i] * force[j] + inverse[3 + j, i] * moment[j] / arm
+    return effort
+
+
+@device
+def speed_of(scaled: FloatArray, arm: float, i: int, twist: FloatArray) -> float:
+    """Return the speed of actuator i for the Jacobian with scaled moments."""
+    speed = 0.0
+    for j in range(3):
+        speed += scaled[i, j] * twist[j] + scaled[i, 3 + j] * twist[3 + j] * arm
+    return speed
+
+
 @compiled
 def evaluate(
     rows: FloatArray,
@@ -277,6 +384,7 @@ def evaluate(
     tip_masses: FloatArray,
     crank_moments: FloatArray,
     arms: FloatArray,
+    has_springs: bool,
     offsets: FloatArray,
     twists: FloatArray,
     accelerations: FloatArray,
@@ -286,7 +394,7 @@ def evaluate(
     """Fill the needs `(m, NEED_COUNT)` of candidates.
 
     Args:
-        rows: `(m, 6, k)` constants of the legs.
+        rows: `(m, n, k)` constants of the legs.
         has_cranks: whether the actuators are cranks.
         heights: `(m,)` of home [m]; a candidate without one needs everything.
         bodies: `(m, 5)` mass [kg], height of the centre [m] and moments [kg m2] of the load.
@@ -294,19 +402,24 @@ def evaluate(
         crank_moments: `(m,)` mass times distance from the axis [kg m] of each crank and of the part
             of its rod that it carries; zero for straight legs.
         arms: `(m,)` length [m] by which moments are divided for the condition number.
+        has_springs: whether stiffness and frequency are wanted; infinite otherwise.
         offsets: `(k, 7)` poses relative to home; home comes first.
         twists: `(k, 6)` that are needed there.
         accelerations: `(k, 6)` that are needed there.
         gravity: [m/s2].
         out: overwritten.
     """
-    jacobian, inverse = np.empty((6, 6)), np.empty((6, 6))
-    scaled, coordinates = np.empty((6, 6)), np.empty(6)
-    points, home_points = np.empty((6, 3, 3)), np.empty((6, 3, 3))
+    count = rows.shape[1]
+    jacobian, inverse = np.empty((count, 6)), np.empty((6, count))
+    scaled, coordinates = np.empty((count, 6)), np.empty(count)
+    matrices = (scaled, inverse, np.empty((6, 6)), np.empty((6, 6)))
+    points, home_points = np.empty((count, 3, 3)), np.empty((count, 3, 3))
+    unit_mass = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
     for m in range(rows.shape[0]):
         need, body = out[m], bodies[m]
         need[:] = 0.0
-        need[SHORTEST], need[LONGEST], need[CLEARANCE] = inf, -inf, inf
+        need[SHORTEST], need[LONGEST] = inf, -inf
+        need[CLEARANCE], need[STIFFNESS], need[FREQUENCY] = inf, inf, inf
         home_sign = 0.0
         for k in range(offsets.shape[0]):
             position = (offsets[k, 0], offsets[k, 1], offsets[k, 2] + heights[m])
@@ -315,33 +428,27 @@ def evaluate(
             reached = place_legs(
                 rows[m], has_cranks, position, quaternion, jacobian, coordinates, points
             )
-            sign = scaled_inverse(jacobian, arms[m], scaled, inverse) if reached else 0.0
+            sign = scaled_inverse(jacobian, arms[m], *matrices) if reached else 0.0
             home_sign = sign if k == 0 else home_sign
             if sign == 0.0 or sign != home_sign:
                 need[LOST] += 1.0 / offsets.shape[0]
                 continue
-            for i in range(6):
-                need[SHORTEST] = min(need[SHORTEST], coordinates[i])
-                need[LONGEST] = max(need[LONGEST], coordinates[i])
-            need[CONDITION] = max(
-                need[CONDITION], largest_singular_value(scaled) * largest_singular_value(inverse)
-            )
+            need[CONDITION] = max(need[CONDITION], condition_of(*matrices))
             need[CLEARANCE] = min(need[CLEARANCE], clearance(points, has_cranks))
             if k == 0:
                 home_points[:] = points
             fill_angles(points, home_points, turn, has_cranks, need)
-            force, moment = wrench_of(body, turn, gravity, twists[k], accelerations[k])
-            for i in range(6):
-                arm = subtract(point(points, i, 2), position)
-                tip_acceleration = specific_force(arm, gravity, twists[k], accelerations[k])
-                tip_force = scale(tip_masses[m], tip_acceleration)
-                force, moment = add(force, tip_force), add(moment, cross(arm, tip_force))
+            load = (body, tip_masses[m], points, position, turn)
+            if has_springs:
+                unit = (unit_mass, 0.0, points, position, turn)
+                need[STIFFNESS] = min(need[STIFFNESS], lowest_mode(inverse, arms[m], *unit))
+                need[FREQUENCY] = min(need[FREQUENCY], lowest_mode(inverse, arms[m], *load))
+            force, moment = load_wrench(*load, gravity, twists[k], accelerations[k])
             level_moment = gravity * crank_moments[m]  # of a crank at angle zero, which is level
-            for i in range(6):
-                effort, speed = level_moment * cos(coordinates[i]), 0.0
-                for j in range(3):
-                    effort += inverse[j, i] * force[j] + inverse[3 + j, i] * moment[j] / arms[m]
-                    speed += scaled[i, j] * twists[k, j]
-                    speed += scaled[i, 3 + j] * twists[k, 3 + j] * arms[m]
+            for i in range(count):
+                effort = effort_of(inverse, arms[m], i, force, moment)
+                effort += level_moment * cos(coordinates[i])
+                need[SHORTEST] = min(need[SHORTEST], coordinates[i])
+                need[LONGEST] = max(need[LONGEST], coordinates[i])
                 need[FORCE] = max(need[FORCE], abs(effort))
-                need[SPEED] = max(need[SPEED], abs(speed))
+                need[SPEED] = max(need[SPEED], abs(speed_of(scaled, arms[m], i, twists[k])))

@@ -34,7 +34,8 @@ A = np.array(
 )
 
 C = np.array([1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
-"""Times of the stages after the first one, as fractions of the step; A are their coefficients."""
+"""Times of the stages after the first one, as fractions of the step; the rows of `A` are the
+weights of the rates before each."""
 
 ERROR_WEIGHTS = np.array(
     [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
@@ -296,8 +297,8 @@ def dormand_prince(
         regular = True
         for stage in range(6):
             fill_stage(y, stage, step, rates, trial)
-            at = time + C[stage] * step
-            if not derivative(body, legs, trial, forces, at, rates[stage + 1], work):
+            stage_time = time + C[stage] * step
+            if not derivative(body, legs, trial, forces, stage_time, rates[stage + 1], work):
                 regular = False
                 break
         # A step through a singular state is not accepted: its error counts as above one.

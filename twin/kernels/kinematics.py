@@ -75,15 +75,15 @@ MIN_PIECE = 1.0 / 512.0
 @device
 def allowed(rows: FloatArray, motion: FloatArray, with_drift: float) -> bool:
     """Return whether a twist (with_drift 0) or an acceleration (1) meets the constraints."""
-    size = max(1.0, abs(motion[0]))
+    scale = max(1.0, abs(motion[0]))
     for k in range(1, 6):
-        size = max(size, abs(motion[k]))
+        scale = max(scale, abs(motion[k]))
     all_met = True
     for i in range(rows.shape[0]):
         constraint_error = with_drift * rows[i, 6]
         for k in range(6):
             constraint_error += rows[i, k] * motion[k]
-        if not abs(constraint_error) <= MOTION_TOLERANCE * size:
+        if not abs(constraint_error) <= MOTION_TOLERANCE * scale:
             all_met = False
     return all_met
 
@@ -96,10 +96,10 @@ def inverse_kinematics(legs: Legs, pose: FloatArray, coordinates: FloatArray) ->
 
     Reference: Stewart thesis, equations (2.3) to (2.5), with the rotation platform to base.
     """
-    at = resting_state(pose)
+    state = resting_state(pose)
     all_reached = True
     for i in range(legs.rows.shape[0]):
-        coordinates[i] = actuation(legs, i, at.position, at.matrix)[2]
+        coordinates[i] = actuation(legs, i, state.position, state.matrix)[2]
         all_reached &= isfinite(coordinates[i])
     return all_reached
 
@@ -163,9 +163,9 @@ def fill_row(matrix: FloatArray, i: int, linear: Vector, angular: Vector) -> Non
 @device
 def jacobian(legs: Legs, pose: FloatArray, out: FloatArray) -> None:
     """Fill `out` (n, 6): rows (w_i, m_i), so that actuator rates = J twist."""
-    at = resting_state(pose)
+    state = resting_state(pose)
     for i in range(legs.rows.shape[0]):
-        w, moment, _ = actuation(legs, i, at.position, at.matrix)
+        w, moment, _ = actuation(legs, i, state.position, state.matrix)
         fill_row(out, i, w, moment)
 
 
@@ -214,13 +214,13 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
     constraint_values, matrix, right = np.empty((CONSTRAINT_ROWS, 8)), np.empty((6, 6)), np.empty(6)
     for k in range(states.shape[0]):
         y, a = states[k], accelerations[k]
-        given_omega = (y[10], y[11], y[12])
+        original_omega = (y[10], y[11], y[12])
         project_onto_constraints(legs, y)
         state = platform_state(y[:7], y[7:13])
         fill_constraints(legs, state, constraint_values)
         omega, n = state.omega, (state.matrix[2], state.matrix[5], state.matrix[8])
         normal_change = subtract(
-            cross(given_omega, cross(given_omega, n)), cross(omega, cross(omega, n))
+            cross(original_omega, cross(original_omega, n)), cross(omega, cross(omega, n))
         )
         required_alpha = add((a[3], a[4], a[5]), cross(n, normal_change))
         normal_axis = (0.0, n[2], -n[1])
@@ -311,15 +311,15 @@ def residual(
     Constraints follow after the legs; `rows` (constraints, 8) is overwritten. Arrays one by one:
     the whole `PoseMemory` in their place takes a third more time.
     """
-    at = resting_state(pose)
+    state = resting_state(pose)
     largest_residual = 0.0
     n_legs = legs.rows.shape[0]
     for i in range(n_legs):
-        w, moment, coordinate = actuation(legs, i, at.position, at.matrix)
+        w, moment, coordinate = actuation(legs, i, state.position, state.matrix)
         fill_row(matrix, i, w, moment)
         right[i] = coordinates[i] - coordinate
         largest_residual = larger(abs(right[i]), largest_residual)
-    fill_constraints(legs, at, rows)
+    fill_constraints(legs, state, rows)
     for i in range(constraint_count(legs)):
         for k in range(6):
             matrix[n_legs + i, k] = rows[i, k]
@@ -363,12 +363,12 @@ def newton(
     """
     right, matrix, constraint_values = work.right, work.matrix, work.rows
     trial, step = work.trial, work.step
-    size, branch = smallest_scale(legs), 0.0
+    length_scale, branch = smallest_scale(legs), 0.0
     for i in range(legs.rows.shape[0]):
-        size = max(size, abs(coordinates[i]))
+        length_scale = max(length_scale, abs(coordinates[i]))
     error = residual(legs, pose, coordinates, right, matrix, constraint_values)
     for iteration in range(NEWTON_STEPS):
-        if error <= CONVERGED_RESIDUAL * size:
+        if error <= CONVERGED_RESIDUAL * length_scale:
             return True, error, iteration
         pivot_ratio = newton_step(matrix, right, step, work.normal)
         if iteration == 0:
@@ -394,7 +394,7 @@ def newton(
             if new_residual < error:
                 is_smaller = True
                 break
-            if error <= ACCEPTED_RESIDUAL * size:
+            if error <= ACCEPTED_RESIDUAL * length_scale:
                 return True, error, iteration
             factor *= 0.5
         if not is_smaller:
@@ -402,7 +402,7 @@ def newton(
         for k in range(7):
             pose[k] = trial[k]
         error = new_residual
-    return error <= ACCEPTED_RESIDUAL * size, error, NEWTON_STEPS
+    return error <= ACCEPTED_RESIDUAL * length_scale, error, NEWTON_STEPS
 
 
 @device
@@ -451,9 +451,9 @@ def forward_kinematics_batch(
     legs: Legs,
     coordinates: FloatArray,
     guesses: FloatArray,
-    found: FloatArray,
+    results: FloatArray,
 ) -> int:
-    """Fill `found` (batch, 9): pose, residual and iterations.
+    """Fill `results` (batch, 9): pose, residual and iterations.
 
     Returns the index of the first set of coordinates without a pose, or -1.
     """
@@ -461,42 +461,48 @@ def forward_kinematics_batch(
     first_failed = -1
     for k in range(coordinates.shape[0]):
         converged, error, n_iterations = forward_kinematics(
-            legs, coordinates[k], guesses[k], found[k, :7], work
+            legs, coordinates[k], guesses[k], results[k, :7], work
         )
-        found[k, 7] = error
-        found[k, 8] = n_iterations
+        results[k, 7] = error
+        results[k, 8] = n_iterations
         if not converged and first_failed < 0:
             first_failed = k
     return first_failed
 
 
 @compiled
-def largest_distance(points: FloatArray, first: IndexArray, second: IndexArray) -> float:
-    """Return the largest distance [m] between `points[first[i]]` and `points[second[i]]` (3,)."""
+def largest_distance(
+    points: FloatArray, first_indices: IndexArray, second_indices: IndexArray
+) -> float:
+    """Return the largest distance [m] between `points` (m, 3) with the paired indices."""
     largest_norm = 0.0
-    for i in range(first.shape[0]):
-        difference = subtract(row(points, first[i], 0), row(points, second[i], 0))
+    for i in range(first_indices.shape[0]):
+        difference = subtract(row(points, first_indices[i], 0), row(points, second_indices[i], 0))
         largest_norm = np.maximum(largest_norm, norm(difference))  # keeps NaN, unlike max()
     return largest_norm
 
 
 @compiled
 def largest_gap(
-    frames: FloatArray, first: IndexArray, second: IndexArray, ends: FloatArray, sockets: FloatArray
+    frames: FloatArray,
+    first_bodies: IndexArray,
+    second_bodies: IndexArray,
+    ends: FloatArray,
+    sockets: FloatArray,
 ) -> float:
     """Return the largest distance [m] between points of moving bodies.
 
     Args:
         frames: `(m, 7)` of the bodies in the base: position, quaternion (scalar last).
-        first: `(k,)` bodies of the first points.
-        second: `(k,)` bodies of the second points.
+        first_bodies: `(k,)` bodies of the first points.
+        second_bodies: `(k,)` bodies of the second points.
         ends: `(k, 3)` the first points in their bodies' frames.
         sockets: `(k, 3)` the second points, likewise.
     """
     largest_norm = 0.0
-    for i in range(first.shape[0]):
-        first_end = _in_base(frames, first[i], row(ends, i, 0))
-        socket = _in_base(frames, second[i], row(sockets, i, 0))
+    for i in range(first_bodies.shape[0]):
+        first_end = _in_base(frames, first_bodies[i], row(ends, i, 0))
+        socket = _in_base(frames, second_bodies[i], row(sockets, i, 0))
         largest_norm = np.maximum(largest_norm, norm(subtract(first_end, socket)))
     return largest_norm
 

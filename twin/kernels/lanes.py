@@ -2,13 +2,13 @@
 
 A group has as many states as there are lanes; it is read from a batch and its results are written
 back. Functions of one state are the same as without lanes. States as a user gives them
-(`Batch.given`) are checked in lanes by the rules of `as_floats`, `as_pose` and `check_constraints`.
-A group that fails is left to them, for their errors.
+(`Batch.from_user`) are checked in lanes by the rules of `as_floats`, `as_pose` and
+`check_constraints`. A group that fails is left to them, for their errors.
 
-Each batch function computes the groups from `first` up to `last`. It fills `out` (batch, entries),
-rows of several axes laid flat, and marks in `failed` the groups in which a state has no result or
-fails a check, or in which states would have taken different ways through a kernel. Their states are
-to be computed again, one by one.
+Each batch function computes the groups from `first_group` to before `end_group`. It fills `out`
+(batch, entries), rows of several axes laid flat, and marks in `failed` the groups in which a state
+has no result or fails a check, or in which states would have taken different ways through a kernel.
+Their states are to be computed again, one by one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from twin.kernels.numbers.arrays import as_lanes, read_column, write_column
 from twin.kernels.numbers.lanes import Lanes, where_larger
 from twin.kernels.platform_state import platform_state
 
-TAKEN_FIELDS = {"forward_kinematics_lanes": ("inputs", "poses")}
+FIELDS_READ = {"forward_kinematics_lanes": ("inputs", "poses")}
 """Fields of a batch that a function reads, where these are not the first fields."""
 
 
@@ -85,8 +85,8 @@ class Batch(NamedTuple):
     """`(batch, entries)` results of the batch, one row per state"""
     failed: NDArray[np.bool_]
     """`(groups,)` True where a group must be computed again, state by state"""
-    given: bool
-    """whether states are as a user gives them: not checked, quaternions not normalised"""
+    from_user: bool
+    """whether the states come from a user, so that they are checked and normalised here"""
 
 
 STATE_FIELDS = Batch._fields[:5]
@@ -142,14 +142,14 @@ def lanes_work(legs: Legs, width: Width) -> Work:
 
 
 @device
-def read(rows: FloatArray, first: int, numbers: FloatArray) -> bool:
-    """Read one row per lane from `first` on; surplus lanes repeat the last row.
+def read(rows: FloatArray, first_row: int, numbers: FloatArray) -> bool:
+    """Read one row per lane from `first_row` on; surplus lanes repeat the last row.
 
     Returns whether all entries are finite and none is too large.
     """
     is_valid = True
     for k in range(rows.shape[1]):
-        lane_value = read_column(rows, first, k, numbers)
+        lane_value = read_column(rows, first_row, k, numbers)
         numbers[k] = lane_value
         if not abs(lane_value) <= LARGEST_ENTRY:
             is_valid = False
@@ -186,7 +186,7 @@ def gather(legs: Legs, batch: Batch, index: int, width: Width, group: Group) -> 
     is_valid = read(batch.deflections, first_row, group.deflection) and is_valid
     is_valid = read(batch.inputs, first_row, group.inputs) and is_valid
     is_valid = read(batch.wrenches, first_row, group.wrench) and is_valid
-    if not batch.given:
+    if not batch.from_user:
         return True
     is_valid = normalise_pose(group.pose) and is_valid
     if constraint_count(legs) > 0:
@@ -206,7 +206,7 @@ def scatter(group: Group, index: int, width: Width, regular: bool, batch: Batch)
         write_column(batch.out, index * len(width), k, result)
         if not abs(result) < inf:
             finite = False
-    batch.failed[index] = not (regular and (finite or not batch.given))
+    batch.failed[index] = not (regular and (finite or not batch.from_user))
 
 
 @allocating
@@ -244,14 +244,14 @@ def newton_in_lanes(
     """
     right, matrix, constraint_values = work.right, work.matrix, work.rows
     trial, step = work.trial, work.step
-    size = max(smallest_scale(legs), abs(coordinates[0]))
+    length_scale = max(smallest_scale(legs), abs(coordinates[0]))
     for i in range(1, legs.rows.shape[0]):
-        size = max(size, abs(coordinates[i]))
+        length_scale = max(length_scale, abs(coordinates[i]))
     error = residual(legs, pose, coordinates, right, matrix, constraint_values)
-    not_converged = 1.0 + 0.0 * size  # 1 in every lane
-    branch, n_iterations = not_converged, 0.0 * size
+    not_converged = 1.0 + 0.0 * length_scale  # 1 in every lane
+    branch, n_iterations = not_converged, 0.0 * length_scale
     for iteration in range(NEWTON_STEPS):
-        not_converged = where_larger(error, CONVERGED_RESIDUAL * size, not_converged, 0.0)
+        not_converged = where_larger(error, CONVERGED_RESIDUAL * length_scale, not_converged, 0.0)
         if not_converged <= 0.0:
             break
         n_iterations += not_converged
@@ -273,7 +273,7 @@ def newton_in_lanes(
         for k in range(7):
             pose[k] = where_larger(not_converged, 0.0, trial[k], pose[k])
         error = where_larger(not_converged, 0.0, new_residual, error)
-    return error <= ACCEPTED_RESIDUAL * size, error, n_iterations
+    return error <= ACCEPTED_RESIDUAL * length_scale, error, n_iterations
 
 
 class StepGroup(NamedTuple):
@@ -288,7 +288,7 @@ class StepGroup(NamedTuple):
     wrench: FloatArray
     coordinates: FloatArray
     rates: FloatArray
-    before: FloatArray
+    previous_twists: FloatArray
     """`(lanes, 6)` twists a step ago"""
 
 
@@ -325,13 +325,13 @@ def fill_lane(
 
 
 @device
-def copy_lane(group: StepGroup, lane: int, alone: StepGroup) -> None:
+def copy_lane(group: StepGroup, lane: int, target_group: StepGroup) -> None:
     """Copy one lane of a group into all lanes of another."""
     for source, target in (
-        (group.body, alone.body),
-        (group.y, alone.y),
-        (group.forces, alone.forces),
-        (group.wrench, alone.wrench),
+        (group.body, target_group.body),
+        (group.y, target_group.y),
+        (group.forces, target_group.forces),
+        (group.wrench, target_group.wrench),
     ):
         for k in range(source.shape[0]):
             for target_lane in range(source.shape[1]):
@@ -339,7 +339,7 @@ def copy_lane(group: StepGroup, lane: int, alone: StepGroup) -> None:
     for leg in range(group.legs.shape[0]):
         for k in range(group.legs.shape[1]):
             for target_lane in range(group.legs.shape[2]):
-                alone.legs[leg, k, target_lane] = group.legs[leg, k, lane]
+                target_group.legs[leg, k, target_lane] = group.legs[leg, k, lane]
 
 
 @device
@@ -414,7 +414,7 @@ def drive(
         for k in range(group.forces.shape[0]):
             group.forces[k, lane] = machines.forces[i, k]
         for k in range(6):
-            group.before[lane, k] = group.y[7 + k, lane]
+            group.previous_twists[lane, k] = group.y[7 + k, lane]
 
 
 @device
@@ -441,7 +441,7 @@ def finish(
     """Copy the state of a lane to row i, and read that row's sensors."""
     for k in range(y.shape[0]):
         y[k] = group.y[k, i - start]
-    store(machines, i, y, group.before[i - start], step)
+    store(machines, i, y, group.previous_twists[i - start], step)
     read_one(arrays, machines, i, ratio * step)
 
 
@@ -517,21 +517,25 @@ def measure(constants: Constants, group: StepGroup, width: Width) -> None:
 
 
 @compiled
-def inverse_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
+def inverse_kinematics_lanes(
+    legs: Legs, width: Width, batch: Batch, first_group: int, end_group: int
+) -> None:
     """Compute actuator coordinates (n,) of poses."""
     group = make_group(legs, batch, width)
-    for index in range(first, last):
+    for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         regular = inverse_kinematics(legs, group.pose, group.result)
         scatter(group, index, width, is_valid and regular, batch)
 
 
 @compiled
-def forward_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
+def forward_kinematics_lanes(
+    legs: Legs, width: Width, batch: Batch, first_group: int, end_group: int
+) -> None:
     """Compute pose, residual and iterations (9,) of coordinates and guesses."""
     group = make_group(legs, batch, width)
     work = newton_work(legs, width)
-    for index in range(first, last):
+    for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         converged, group.result[7], group.result[8] = newton_in_lanes(
             legs, group.inputs, group.pose, work
@@ -542,11 +546,13 @@ def forward_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int,
 
 
 @compiled
-def jacobian_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
+def jacobian_lanes(
+    legs: Legs, width: Width, batch: Batch, first_group: int, end_group: int
+) -> None:
     """Compute Jacobians (n, 6) of poses."""
     group = make_group(legs, batch, width)
     jacobian_rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
-    for index in range(first, last):
+    for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         jacobian(legs, group.pose, jacobian_rows)
         for i in range(jacobian_rows.shape[0]):
@@ -557,12 +563,12 @@ def jacobian_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int
 
 @compiled
 def jacobian_derivative_lanes(
-    legs: Legs, width: Width, batch: Batch, first: int, last: int
+    legs: Legs, width: Width, batch: Batch, first_group: int, end_group: int
 ) -> None:
     """Compute dJ/dt (n, 6) of poses and twists."""
     group = make_group(legs, batch, width)
     jacobian_rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
-    for index in range(first, last):
+    for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         jacobian_derivative(legs, platform_state(group.pose, group.twist), jacobian_rows)
         for i in range(jacobian_rows.shape[0]):
@@ -573,12 +579,12 @@ def jacobian_derivative_lanes(
 
 @compiled
 def forward_dynamics_lanes(
-    body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
+    body: FloatArray, legs: Legs, width: Width, batch: Batch, first_group: int, end_group: int
 ) -> None:
     """Compute accelerations (6 + k,) of poses, twists, deflections, forces and wrenches."""
     group = make_group(legs, batch, width)
     work = lanes_work(legs, width)
-    for index in range(first, last):
+    for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         state = platform_state(group.pose, group.twist)
         regular = forward_dynamics(
@@ -589,15 +595,15 @@ def forward_dynamics_lanes(
 
 @compiled
 def inverse_dynamics_lanes(
-    body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
+    body: FloatArray, legs: Legs, width: Width, batch: Batch, first_group: int, end_group: int
 ) -> None:
     """Compute forces (n,) of poses, twists, deflections, accelerations and wrenches."""
     group = make_group(legs, batch, width)
     work = lanes_work(legs, width)
-    for index in range(first, last):
+    for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         state = platform_state(group.pose, group.twist)
-        if batch.given and constraint_count(legs) > 0:
+        if batch.from_user and constraint_count(legs) > 0:
             is_valid = allowed(group.constraints, group.inputs, 1.0) and is_valid
         regular = inverse_dynamics(
             body, legs, state, group.deflection, group.inputs, group.wrench, group.result, work
@@ -607,12 +613,12 @@ def inverse_dynamics_lanes(
 
 @compiled
 def mass_matrix_lanes(
-    body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
+    body: FloatArray, legs: Legs, width: Width, batch: Batch, first_group: int, end_group: int
 ) -> None:
     """Compute mass matrices (6, 6) of poses, twists and deflections."""
     group = make_group(legs, batch, width)
     work = lanes_work(legs, width)
-    for index in range(first, last):
+    for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         state = platform_state(group.pose, group.twist)
         singular = assemble(body, legs, state, group.deflection, work)
@@ -625,11 +631,11 @@ def mass_matrix_lanes(
 
 @compiled
 def energy_lanes(
-    body: FloatArray, legs: Legs, width: Width, batch: Batch, first: int, last: int
+    body: FloatArray, legs: Legs, width: Width, batch: Batch, first_group: int, end_group: int
 ) -> None:
     """Compute energies and dissipated power (3,) of poses, twists and deflections."""
     group = make_group(legs, batch, width)
-    for index in range(first, last):
+    for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         state = platform_state(group.pose, group.twist)
         group.result[0], group.result[1], group.result[2] = energy(

@@ -79,14 +79,14 @@ def inverse_kinematics_single(legs: Legs, state: FloatArray, result: FloatArray)
 
 @compiled
 def forward_kinematics_single(
-    legs: Legs, least: float, state: FloatArray, result: FloatArray
+    legs: Legs, lower_bound: float, state: FloatArray, result: FloatArray
 ) -> bool:
-    """Fill the pose `(7,)` of a guess and coordinates, each above `least`; from the guess alone."""
+    """Fill the pose `(7,)` by Newton from a guess, for coordinates all above `lower_bound`."""
     guess, coordinates = state[:7], state[7:]
     if not normalise(state):
         return False
     for i in range(coordinates.shape[0]):
-        if not coordinates[i] > least:
+        if not coordinates[i] > lower_bound:
             return False
     work = make_newton_work(coordinates.shape[0], constraint_count(legs))
     return forward_kinematics(legs, coordinates, guess, result, work)[0]

@@ -90,8 +90,8 @@ class DriveFault(BaseFault):
         if not any(values.values()):
             message = f"the drives of {parameters.name} have none; choose another configuration"
             raise InputError(f"fault.{self.kind}", message)
-        grown = min((time - self.begin) / self.rise, 1.0) if self.rise > 0.0 else 1.0
-        factor = 1.0 + grown * (self.factor - 1.0)
+        grown_fraction = min((time - self.begin) / self.rise, 1.0) if self.rise > 0.0 else 1.0
+        factor = 1.0 + grown_fraction * (self.factor - 1.0)
         return {path: factor * value for path, value in values.items()}
 
 
@@ -211,7 +211,7 @@ class Readings:
         own_noise = encoder_noise(plant.platform)
         if own_noise.any():
             self._noise.setdefault("coordinates", own_noise)
-        self._place = self._noise.pop("pose", None), self._noise.pop("attitude", None)
+        self._pose_noise = self._noise.pop("pose", None), self._noise.pop("attitude", None)
         self._plant, self._period = plant, period
         self._seed = seed_sequence(seed, "readings")
         self.start()
@@ -219,7 +219,7 @@ class Readings:
     def start(self) -> None:
         """Restart with the same noise."""
         self._random = np.random.default_rng(self._seed)
-        self._lost = np.zeros(self._plant.platform.n_actuators)
+        self._lost_distance = np.zeros(self._plant.platform.n_actuators)
         self.values: dict[str, FloatArray] = {}
 
     def read(self, state: State, faults: Sequence[CountsFault | SensorFault]) -> Measurement:
@@ -231,7 +231,10 @@ class Readings:
         """
         measured = self._plant.measure(state)
         lost_distance = self._lost_counts(faults)
-        jump_rate, self._lost = (lost_distance - self._lost) / self._period, lost_distance
+        jump_rate, self._lost_distance = (
+            (lost_distance - self._lost_distance) / self._period,
+            lost_distance,
+        )
         values = {
             "coordinates": measured.coordinates - lost_distance,
             "rates": measured.rates - jump_rate,
@@ -245,24 +248,27 @@ class Readings:
             values[name] = values[name] + deviation * self._random.standard_normal(
                 len(values[name])
             )
-        if self._place != (None, None):
-            deviations = np.repeat([self._place[0] or 0.0, self._place[1] or 0.0], 3)
+        if self._pose_noise != (None, None):
+            deviations = np.repeat([self._pose_noise[0] or 0.0, self._pose_noise[1] or 0.0], 3)
             values["pose"] = displaced(state.pose, deviations * self._random.standard_normal(6))
         for fault in faults:
             if isinstance(fault, SensorFault):
-                self._kill(fault, values)
+                self._replace_dead_reading(fault, values)
         self.values = values
         return measured._replace(coordinates=values["coordinates"], rates=values["rates"])
 
     def _lost_counts(self, faults: Sequence[CountsFault | SensorFault]) -> FloatArray:
-        lost_distance, resolution = np.zeros(len(self._lost)), self._plant.drives.resolution
+        lost_distance, resolution = (
+            np.zeros(len(self._lost_distance)),
+            self._plant.drives.resolution,
+        )
         for fault in faults:
             if isinstance(fault, CountsFault):
                 legs = slice(None) if fault.leg is None else fault.leg - 1
                 lost_distance[legs] += fault.counts * resolution[legs]
         return lost_distance
 
-    def _kill(self, fault: SensorFault, values: dict[str, FloatArray]) -> None:
+    def _replace_dead_reading(self, fault: SensorFault, values: dict[str, FloatArray]) -> None:
         """Replace the reading of a dead sensor; an encoder that is stuck reads zero speed."""
         if fault.signal not in values:
             return
@@ -277,7 +283,7 @@ class Readings:
             values["rates"][legs] = 0.0
 
 
-_NONE = np.zeros(6)
+NO_WRENCH = np.zeros(6)
 
 DEFAULT_PERIOD = 1e-3
 """[s] Engineering choice: 1,000 measurements a second, as machines of this kind send them."""
@@ -329,14 +335,19 @@ def phases(
         active = [fault for fault in faults if fault.active(time)]
         mass = sum(fault.mass for fault in active if isinstance(fault, PayloadFault))
         if mass not in mechanisms:
-            loaded = with_payload(platform, Payload(mass))
-            mechanisms[mass] = loaded, make_engine(engine, loaded, first_engine.timestep, fidelity)
-        loaded, mechanism = mechanisms[mass]
-        wrench = sum((_wrench(each) for each in active if isinstance(each, OverloadFault)), _NONE)
+            loaded_platform = with_payload(platform, Payload(mass))
+            mechanisms[mass] = (
+                loaded_platform,
+                make_engine(engine, loaded_platform, first_engine.timestep, fidelity),
+            )
+        loaded_platform, active_engine = mechanisms[mass]
+        wrench = sum(
+            (_wrench(each) for each in active if isinstance(each, OverloadFault)), NO_WRENCH
+        )
         sensors = tuple(each for each in active if isinstance(each, CountsFault | SensorFault))
-        machine = _with_drives(loaded, active, time)
+        machine = _with_drives(loaded_platform, active, time)
         phase_list.append(
-            Phase(time, machine, mechanism, wrench if wrench.any() else None, sensors)
+            Phase(time, machine, active_engine, wrench if wrench.any() else None, sensors)
         )
     return tuple(phase_list)
 
@@ -383,7 +394,7 @@ class DriveCascade:
     machine holds its last setpoint, or where it is. Servos and steppers take no forces.
 
     Attributes:
-        given: command fields of a measurement: what the drives were last given.
+        command_fields: of a measurement: what the drives last got.
     """
 
     def __init__(
@@ -397,14 +408,14 @@ class DriveCascade:
             watchdog: [s] after which a command is no longer in force.
             gain: `(n,)` of the velocity loops.
         """
-        self._nothing = np.zeros(platform.n_actuators)
+        self._zero_rates = np.zeros(platform.n_actuators)
         self._loop = PositionLoop(platform, period, *suitable_position_loop(platform, period))
-        self._positions = takes_positions(platform)
-        self._sharing: LoadSharing | None = None
-        if needs_load_sharing(platform) and not self._positions:
+        self._takes_positions = takes_positions(platform)
+        self._load_sharing: LoadSharing | None = None
+        if needs_load_sharing(platform) and not self._takes_positions:
             home = still_reference(platform, platform.home, period)
-            self._sharing = LoadSharing(platform, home, gain)
-        self._patience = round(watchdog / period)
+            self._load_sharing = LoadSharing(platform, home, gain)
+        self._max_age = round(watchdog / period)
         self.start(platform.home_coordinates)
 
     def start(self, coordinates: FloatArray) -> None:
@@ -412,10 +423,10 @@ class DriveCascade:
         self._command: Sample | None = None
         self._setpoint: FloatArray | None = coordinates.copy()
         self._age = 0
-        self._looping = False
-        self.given: dict[str, FloatArray] = {"setpoint": coordinates.copy()}
-        if not self._positions:
-            self.given["command_rates"] = self._nothing
+        self._is_loop_closed = False
+        self.command_fields: dict[str, FloatArray] = {"setpoint": coordinates.copy()}
+        if not self._takes_positions:
+            self.command_fields["command_rates"] = self._zero_rates
 
     @property
     def holding(self) -> bool:
@@ -432,38 +443,40 @@ class DriveCascade:
         self._age += 1
         if command is not None:
             self._command, self._age = command if command.values else None, 0
-        elif self._age > self._patience:
+        elif self._age > self._max_age:
             self._command = None
         rates, setpoint = self._field("command_rates"), self._field("setpoint")
-        forces = None if self._positions else self._field("command_forces")
+        forces = None if self._takes_positions else self._field("command_forces")
         if setpoint is None and rates is None and forces is None:
-            setpoint, forces = self._held(measurement), None
+            setpoint, forces = self._holding_setpoint(measurement), None
         else:
             self._setpoint = setpoint
-        if setpoint is not None and self._positions:
-            return self._give(Command(setpoint, "position"), "setpoint")
+        if setpoint is not None and self._takes_positions:
+            return self._record_command(Command(setpoint, "position"), "setpoint")
         if setpoint is not None:
-            rates = self._speeds(setpoint, self._nothing if rates is None else rates, measurement)
-            self.given = {"setpoint": setpoint}
+            rates = self._speeds(
+                setpoint, self._zero_rates if rates is None else rates, measurement
+            )
+            self.command_fields = {"setpoint": setpoint}
         else:
-            self._looping, self.given = False, {}
+            self._is_loop_closed, self.command_fields = False, {}
         if rates is None:
             assert forces is not None
-            return self._give(Command(forces, "force"), "command_forces")
+            return self._record_command(Command(forces, "force"), "command_forces")
         if forces is not None:
-            self.given["command_forces"] = forces
-        return self._give(Command(rates, "velocity", forces), "command_rates")
+            self.command_fields["command_forces"] = forces
+        return self._record_command(Command(rates, "velocity", forces), "command_rates")
 
     def _field(self, name: str) -> FloatArray | None:
         """Return a field `(n,)` of the command in force, clipped to a plausible magnitude."""
         value = None if self._command is None else self._command.values.get(name)
         return None if value is None else np.clip(value, -MAX_MAGNITUDE, MAX_MAGNITUDE)
 
-    def _give(self, command: Command, field: str) -> Command:
-        self.given[field] = command.values
+    def _record_command(self, command: Command, field: str) -> Command:
+        self.command_fields[field] = command.values
         return command
 
-    def _held(self, measurement: Measurement) -> FloatArray:
+    def _holding_setpoint(self, measurement: Measurement) -> FloatArray:
         """Return the setpoint `(n,)` to hold: the last one, or where the machine is."""
         if self._setpoint is None:
             self._setpoint = measurement.coordinates.copy()
@@ -473,12 +486,12 @@ class DriveCascade:
         self, setpoint: FloatArray, rates: FloatArray, measurement: Measurement
     ) -> FloatArray:
         """Return the speeds `(n,)` of the position loops, whose integrals begin at zero."""
-        if not self._looping:
-            self._looping = True
-            self._loop.start(self._nothing, measurement.rates, measurement.rates)
-        if self._sharing is None:
+        if not self._is_loop_closed:
+            self._is_loop_closed = True
+            self._loop.start(self._zero_rates, measurement.rates, measurement.rates)
+        if self._load_sharing is None:
             return self._loop.update(setpoint, measurement.coordinates, rates)
-        return self._sharing.speeds(0, self._loop, setpoint, rates, measurement)
+        return self._load_sharing.speeds(0, self._loop, setpoint, rates, measurement)
 
 
 class EmulatedMachine:
@@ -576,7 +589,7 @@ class EmulatedMachine:
         if command is not None:
             self._acknowledged = command.sequence
         if not self.stopped:
-            self._change()
+            self._switch_phase()
             self._plant.command(self._cascade.update(command, self._measured))
             try:
                 self._advance()
@@ -618,7 +631,7 @@ class EmulatedMachine:
             plant.observe(state)
         self.state = state._replace(time=self.time + self.period)
 
-    def _change(self) -> None:
+    def _switch_phase(self) -> None:
         """Switch to the phase of the present time."""
         new_phase = max(
             (phase for phase in self._phases if phase.begin <= self.time + 0.5 * self.period),
@@ -650,7 +663,7 @@ class EmulatedMachine:
         return Sample(
             "measurement",
             self.time,
-            {**self._readings.values, **self._cascade.given},
+            {**self._readings.values, **self._cascade.command_fields},
             self._sequence,
             self._acknowledged,
             "stopped" if self.stopped else state,

@@ -59,7 +59,7 @@ class Emulation:
         self._faults = [fault for fault in machine.faults if isinstance(fault, LinkFault)]
         self._random = np.random.default_rng(seed_sequence(machine.seed, "link"))
         self._encoder = Encoder(machine.platform.n_actuators)
-        self._late: deque[tuple[float, bytes]] = deque()
+        self._delayed: deque[tuple[float, bytes]] = deque()
 
     def run(self, duration: float = inf, ended: Callable[[], bool] = lambda: False) -> None:
         """Run in real time: at the start of each period, send the measurement and read commands.
@@ -109,18 +109,18 @@ class Emulation:
         if self.recording is not None:
             self.recording.add(sample)
         data = self._encoder.encode(sample)
-        waiting = None
+        send_time = None
         for fault in self._faults:
             if fault.active(sample.time) and self._random.random() < fault.fraction:
                 if fault.kind == "drop":
                     return
-                waiting = sample.time + fault.time
-        if waiting is None:
+                send_time = sample.time + fault.time
+        if send_time is None:
             self._send_bytes(data)
         else:
-            self._late.append((waiting, bytes(data)))
-        while self._late and self._late[0][0] <= sample.time:
-            self._send_bytes(self._late.popleft()[1])
+            self._delayed.append((send_time, bytes(data)))
+        while self._delayed and self._delayed[0][0] <= sample.time:
+            self._send_bytes(self._delayed.popleft()[1])
 
     def _send_bytes(self, data: bytes | memoryview) -> None:
         for receiver in self._receivers:

@@ -17,7 +17,7 @@ SPIN_TIME = 2e-4
 as sleep is less exact.
 """
 
-GIVEN_UP = 1.0
+MAX_BACKLOG = 1.0
 """[s] Delay behind the clock above which the loop restarts its schedule instead of catching up."""
 
 DELAY_RESOLUTION = 1e-6
@@ -33,14 +33,14 @@ is above.
 
 
 @contextmanager
-def priority(on: bool) -> Iterator[None]:
-    """Run this process with real-time priority, if `on`.
+def priority(is_wanted: bool) -> Iterator[None]:
+    """Run this process with real-time priority, if `is_wanted`.
 
     Raises:
         InputError: the system does not permit it.
     """
     previous = os.sched_getscheduler(0), os.sched_getparam(0)
-    if on:
+    if is_wanted:
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REALTIME_PRIORITY))
         except OSError as error:
@@ -96,7 +96,7 @@ class Pace:
         self.periods += 1
         self.worst = max(self.worst, delay)
         self._delays[min(int(delay / DELAY_RESOLUTION), DELAY_BINS - 1)] += 1
-        if delay > GIVEN_UP:
+        if delay > MAX_BACKLOG:
             self._due = present
 
     def delay(self, fraction: float) -> float:

@@ -50,7 +50,7 @@ class Recording:
         self._times: dict[str, array[float]] = {}
         self._values: dict[str, array[float]] = {}
         self._written: set[str] = set()
-        self._block, self._count = max(1, round(BLOCK_DURATION / period)), 0
+        self._block_samples, self._count = max(1, round(BLOCK_DURATION / period)), 0
 
     def add(self, sample: Sample) -> None:
         """Add a sample; a full block goes to the file."""
@@ -60,7 +60,7 @@ class Recording:
             self._times[name].append(sample.time)
             self._values[name].extend(values.tolist())
         self._count += 1
-        if self.recorder is not None and self._count >= self._block:
+        if self.recorder is not None and self._count >= self._block_samples:
             self.flush()
 
     def log(self) -> Log:
@@ -98,7 +98,7 @@ def channel_of(
     values: FloatArray,
     units: tuple[str, ...],
     period: float,
-    first: int = 0,
+    first_sample: int = 0,
 ) -> Channel:
     """Return a field of samples as a channel, commands at the times when they came into force.
 
@@ -112,12 +112,14 @@ def channel_of(
         values: `(k, w)`.
         units: of the columns.
         period: of the samples [s].
-        first: sample that the channel begins with; those before are in another one.
+        first_sample: sample that the channel begins with; those before are in another one.
     """
     if name not in COMMAND_FIELDS:
-        return Channel(SIGNAL_NAMES.get(name, name), time[first:], values[first:], units)
+        return Channel(
+            SIGNAL_NAMES.get(name, name), time[first_sample:], values[first_sample:], units
+        )
     start_times = time - period
     is_near = np.abs(time[:-1] - start_times[1:]) < 0.5 * period
     start_times[1:][is_near] = time[:-1][is_near]
-    is_kept = (start_times >= 0.0) & (np.arange(len(time)) >= first)
+    is_kept = (start_times >= 0.0) & (np.arange(len(time)) >= first_sample)
     return Channel(name, start_times[is_kept], values[is_kept], units)

@@ -56,7 +56,7 @@ def unit_findings(log: Log, machine: MachineModel) -> list[Finding]:
 
 def _implausible(channel: Channel, machine: MachineModel) -> list[Finding]:
     """Return a finding where typical values of a channel are outside their range."""
-    bounds = _range(channel, machine)
+    bounds = _plausible_range(channel, machine)
     if bounds is None:
         return []
     typical, low, high = bounds
@@ -85,7 +85,7 @@ def _implausible(channel: Channel, machine: MachineModel) -> list[Finding]:
     ]
 
 
-def _range(
+def _plausible_range(
     channel: Channel, machine: MachineModel
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Return typical values `(c,)` of a channel, and their lower and upper bounds."""
@@ -96,13 +96,13 @@ def _range(
         return np.median(values, axis=0), low - margin, high + margin
     if name in ("pose", "reference_pose"):
         distance = np.linalg.norm(machine.home[:3])
-        largest = 2.0 * (distance + float(np.max(machine.home_reaches)))
-        size = np.median(np.linalg.norm(values[:, :3], axis=1))
-        return np.array([size]), np.array([0.05 * distance]), np.array([largest])
+        max_distance = 2.0 * (distance + float(np.max(machine.home_reaches)))
+        typical_distance = np.median(np.linalg.norm(values[:, :3], axis=1))
+        return np.array([typical_distance]), np.array([0.05 * distance]), np.array([max_distance])
     if name == "accelerometer":
-        size = np.median(np.linalg.norm(values, axis=1))
+        typical_distance = np.median(np.linalg.norm(values, axis=1))
         gravity = np.array([STANDARD_GRAVITY])
-        return np.array([size]), 0.3 * gravity, 3.0 * gravity
+        return np.array([typical_distance]), 0.3 * gravity, 3.0 * gravity
     limit = _effort_or_speed(name, machine)
     if limit is None:
         return None

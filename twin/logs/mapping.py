@@ -96,9 +96,11 @@ def _guess(log: Log) -> tuple[dict[str, list[str]], list[str]]:
         is_command = any(word in stem.lower() for word in COMMAND_WORDS)
         if unit in LEG_SIGNALS:
             signals.setdefault(LEG_SIGNALS[unit][is_command], names)
-    lower = {name.lower(): name for name in log.names}
-    if all(name in lower for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)):
-        signals["pose"] = [lower[name] for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)]
+    names_by_lower_case = {name.lower(): name for name in log.names}
+    if all(name in names_by_lower_case for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)):
+        signals["pose"] = [
+            names_by_lower_case[name] for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)
+        ]
     used_names = {name for names in signals.values() for name in names}
     return signals, [name for name in log.names if name not in used_names]
 
@@ -279,22 +281,22 @@ def _map_signal(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]
 
 def _in_common(channels: list[Channel], field: str) -> list[Channel]:
     """Return channels at the times that all of them have: a row with an empty cell is left out."""
-    first = channels[0]
-    if all(np.array_equal(other.time, first.time) for other in channels[1:]):
+    first_channel = channels[0]
+    if all(np.array_equal(other.time, first_channel.time) for other in channels[1:]):
         return channels
     common_channels = [
         channel.kept(np.logical_and.reduce([np.isin(channel.time, o.time) for o in channels]))
         for channel in channels
     ]
     for other, whole_channel in zip(common_channels[1:], channels[1:], strict=True):
-        max_length = max(len(whole_channel), len(first))
+        max_length = max(len(whole_channel), len(first_channel))
         if len(other) < MIN_COMMON_FRACTION * max_length or not np.array_equal(
             other.time, common_channels[0].time
         ):
             raise InputError(
                 f"{field}.channels",
-                f"{other.name!r} has other times than {first.name!r} ({len(whole_channel)} and "
-                f"{len(first)} samples, {len(other)} in common)",
+                f"{other.name!r} has other times than {first_channel.name!r} ({len(whole_channel)} "
+                f"and {len(first_channel)} samples, {len(other)} in common)",
             )
     return common_channels
 

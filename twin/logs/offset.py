@@ -31,62 +31,61 @@ class TimeOffset(NamedTuple):
     """correlation of the two at this offset, at most 1"""
 
 
-def time_offset(channel: Channel, reference: Channel, most: float = 0.5) -> TimeOffset:
+def time_offset(channel: Channel, reference: Channel, max_offset: float = 0.5) -> TimeOffset:
     """Return the time by which a channel is behind a reference with the same columns.
 
     The offset of largest normalised cross-correlation, first on a grid and then between its
     points, with cubic splines through the samples. Constant offsets and a common scale of the
-    values do not matter. Of a periodic motion, `most` must be below half a period.
+    values do not matter. Of a periodic motion, `max_offset` must be below half a period.
 
     Args:
         channel: `(k, w)`, at any increasing times.
         reference: `(m, w)`, at any increasing times.
-        most: largest offset [s] that is looked for, to both sides.
+        max_offset: largest offset [s] that is looked for, to both sides.
 
     Raises:
         InputError: other columns, times that do not increase, too short an overlap, no motion, or
-            an offset beyond `most`.
+            an offset beyond `max_offset`.
     """
-    max_offset = positive(most, "most")
-    for checked_channel in (channel, reference):
-        check_increasing(as_instance(checked_channel, "channel", Channel))
+    limit = positive(max_offset, "max_offset")
+    for signal in (channel, reference):
+        check_increasing(as_instance(signal, "channel", Channel))
     if channel.width != reference.width:
         raise InputError("channel", f"has {channel.width} columns, not {reference.width}")
-    start = max(reference.time[0], channel.time[0] + max_offset)
-    end = min(reference.time[-1], channel.time[-1] - max_offset)
-    step = min(
-        float(np.median(np.diff(channel_or_reference.time)))
-        for channel_or_reference in (channel, reference)
-    )
+    start = max(reference.time[0], channel.time[0] + limit)
+    end = min(reference.time[-1], channel.time[-1] - limit)
+    step = min(float(np.median(np.diff(signal.time))) for signal in (channel, reference))
     if not end - start >= MIN_SAMPLES * step:
         raise InputError(
-            "most", f"{max_offset:g} s is too much for the time that both channels have"
+            "max_offset", f"{limit:g} s is too much for the time that both channels have"
         )
-    if max(max_offset, end - start) / step > MAX_LAGS:
+    if max(limit, end - start) / step > MAX_LAGS:
         raise InputError("channel", f"has more than {MAX_LAGS} samples; take a window of the log")
     splines = [
-        make_interp_spline(
-            channel_or_reference.time,
-            channel_or_reference.values,
-            k=min(3, len(channel_or_reference) - 1),
-        )
-        for channel_or_reference in (channel, reference)
+        make_interp_spline(signal.time, signal.values, k=min(3, len(signal) - 1))
+        for signal in (channel, reference)
     ]
     times = start + step * np.arange(int((end - start) / step) + 1)
-    fixed = _deviations(splines[1](times))
-    if not np.linalg.norm(fixed) > 1e-9 * np.abs(reference.values).max(initial=1e-30):
+    reference_deviations = _deviations(splines[1](times))
+    if not np.linalg.norm(reference_deviations) > 1e-9 * np.abs(reference.values).max(
+        initial=1e-30
+    ):
         raise InputError(reference.name, "does not move; there is nothing to compare")
 
     def similarity(offset: float) -> float:
-        moved = _deviations(splines[0](times + offset))
-        size = np.linalg.norm(moved) * np.linalg.norm(fixed)
-        return float((moved * fixed).sum() / size) if size > 0.0 else 0.0
+        shifted_deviations = _deviations(splines[0](times + offset))
+        norm_product = np.linalg.norm(shifted_deviations) * np.linalg.norm(reference_deviations)
+        return (
+            float((shifted_deviations * reference_deviations).sum() / norm_product)
+            if norm_product > 0.0
+            else 0.0
+        )
 
-    lags = np.arange(-int(max_offset / step), int(max_offset / step) + 1) * step
+    lags = np.arange(-int(limit / step), int(limit / step) + 1) * step
     wide_samples = splines[0](
         np.concatenate([start + lags[0] + step * np.arange(len(lags) - 1 + len(times))])
     )
-    best_lag = int(_correlations(wide_samples, fixed).argmax())
+    best_lag = int(_correlations(wide_samples, reference_deviations).argmax())
     low, high = lags[max(best_lag - 1, 0)], lags[min(best_lag + 1, len(lags) - 1)]
     optimum = minimize_scalar(
         lambda offset: -similarity(offset),
@@ -101,7 +100,7 @@ def time_offset(channel: Channel, reference: Channel, most: float = 0.5) -> Time
             f"is no copy of {reference.name!r}: their correlation is {correlation:.2f} at most",
         )
     if best_lag in (0, len(lags) - 1):
-        raise InputError("most", f"the offset is larger than {max_offset:g} s; allow more")
+        raise InputError("max_offset", f"the offset is larger than {limit:g} s; allow more")
     return TimeOffset(seconds, correlation)
 
 
@@ -119,17 +118,19 @@ def _deviations(values: FloatArray) -> FloatArray:
     return np.asarray(values - values.mean(axis=0))
 
 
-def _correlations(wide: FloatArray, fixed: FloatArray) -> FloatArray:
-    """Return the normalised correlation of `fixed` with every part of `wide` of its length."""
-    count = len(fixed)
-    centred = wide - wide.mean(axis=0)
+def _correlations(wide_samples: FloatArray, reference_deviations: FloatArray) -> FloatArray:
+    """Return the normalised correlation of the reference with every window of `wide_samples`."""
+    count = len(reference_deviations)
+    centred = wide_samples - wide_samples.mean(axis=0)
     products = sum(
-        correlate(centred[:, k], fixed[:, k], mode="valid", method="fft")
-        for k in range(fixed.shape[1])
+        correlate(centred[:, k], reference_deviations[:, k], mode="valid", method="fft")
+        for k in range(reference_deviations.shape[1])
     )
-    running_sums = np.vstack([np.zeros(fixed.shape[1]), np.cumsum(centred, axis=0)])
+    running_sums = np.vstack([np.zeros(reference_deviations.shape[1]), np.cumsum(centred, axis=0)])
     running_squares = np.concatenate([[0.0], np.cumsum((centred**2).sum(axis=1))])
     means = (running_sums[count:] - running_sums[:-count]) / count
     energy = running_squares[count:] - running_squares[:-count] - count * (means**2).sum(axis=1)
-    size = np.sqrt(np.maximum(energy, 1e-12 * running_squares[-1] + 1e-300)) * np.linalg.norm(fixed)
-    return np.asarray(products / size)
+    norm_product = np.sqrt(
+        np.maximum(energy, 1e-12 * running_squares[-1] + 1e-300)
+    ) * np.linalg.norm(reference_deviations)
+    return np.asarray(products / norm_product)

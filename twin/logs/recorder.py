@@ -15,8 +15,8 @@ def files_of(path: Path | None) -> list[Path]:
     """Return a log and the files that its samples are in until its end."""
     if path is None:
         return []
-    grown = path.with_name(path.name + part.PART_SUFFIX)
-    return [path, grown, part.earlier_path(grown)]
+    part_path = path.with_name(path.name + part.PART_SUFFIX)
+    return [path, part_path, part.earlier_path(part_path)]
 
 
 class LogRecorder:
@@ -54,25 +54,25 @@ class LogRecorder:
         self.path, self._metadata, self._keep = Path(path), metadata, keep
         check_place(self.path, *LOG_WRITERS)
         check_replaced(self.path, "log", replace=replace)
-        _, self.part, self._before = files_of(self.path)
-        if self._before.exists() and not replace:
-            raise part.left_over(self._before)
+        _, self.part, self._earlier_part = files_of(self.path)
+        if self._earlier_part.exists() and not replace:
+            raise part.left_over(self._earlier_part)
         self._file = part.PartFile(self.part, metadata, replace=replace)
-        self._before.unlink(missing_ok=True)
-        self._waiting: list[Log] = []
-        self._begun: float | None = None
+        self._earlier_part.unlink(missing_ok=True)
+        self._unwritten: list[Log] = []
+        self._part_start: float | None = None
         self.fault = ""
 
     def write(self, log: Log) -> None:
         """Add a block of samples; where it cannot be written now, it is kept and tried again."""
-        self._waiting.append(log)
+        self._unwritten.append(log)
         keep_time = inf if self._keep is None else self._keep
-        while len(self._waiting) > 1 and log.span[1] - self._waiting[0].span[0] > keep_time:
-            del self._waiting[0]
+        while len(self._unwritten) > 1 and log.span[1] - self._unwritten[0].span[0] > keep_time:
+            del self._unwritten[0]
         try:
-            while self._waiting:
-                self._file.write(self._waiting[0])
-                self._turn_over(self._waiting.pop(0))
+            while self._unwritten:
+                self._file.write(self._unwritten[0])
+                self._start_new_part(self._unwritten.pop(0))
             self.fault = ""
         except (OSError, InputError) as error:
             self.fault = f"cannot write {self.part} ({getattr(error, 'strerror', error)})"
@@ -80,7 +80,7 @@ class LogRecorder:
     def close(self) -> None:
         """Close the part, and remove it if nothing is in it; calling it twice is allowed."""
         self._file.close()
-        if self._begun is None and not (self._waiting or self._before.exists()):
+        if self._part_start is None and not (self._unwritten or self._earlier_part.exists()):
             self.part.unlink(missing_ok=True)
 
     def finish(self) -> Path | None:
@@ -92,7 +92,7 @@ class LogRecorder:
             InputError: the log cannot be written; the part remains and is named.
         """
         self._file.close()
-        log = join([*part.read_blocks(self.part, "time", None), *self._waiting])
+        log = join([*part.read_blocks(self.part, "time", None), *self._unwritten])
         if self._keep is not None:
             log = log.between(log.span[1] - self._keep, inf)
         written_path = None
@@ -103,20 +103,20 @@ class LogRecorder:
                 loss_text = f", but for its end ({self.fault})" if self.fault else ""
                 kept_text = f"the samples are kept in {self.part}{loss_text}"
                 raise InputError("log", f"{error.message}; {kept_text}") from None
-        for part_path in (self.part, self._before):
+        for part_path in (self.part, self._earlier_part):
             part_path.unlink(missing_ok=True)
         return written_path
 
-    def _turn_over(self, log: Log) -> None:
+    def _start_new_part(self, log: Log) -> None:
         """Start a new part once the present one is long enough."""
         start, stop = log.span
-        self._begun = start if self._begun is None else self._begun
-        if self._keep is not None and abs(stop - self._begun) >= self._keep:
-            self.part.replace(self._before)
+        self._part_start = start if self._part_start is None else self._part_start
+        if self._keep is not None and abs(stop - self._part_start) >= self._keep:
+            self.part.replace(self._earlier_part)
             try:
                 new_part = part.PartFile(self.part, self._metadata)
             except InputError:  # it is tried again after the next block
-                self._before.replace(self.part)
+                self._earlier_part.replace(self.part)
                 raise
             self._file.close()
-            self._file, self._begun = new_part, None
+            self._file, self._part_start = new_part, None

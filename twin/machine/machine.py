@@ -70,19 +70,23 @@ def _check_mobility(machine: MachineDescription) -> None:
     if not len(motions):
         return
     count, dof = len(machine.legs), machine.leg.dof
-    free = f"nothing holds {', or '.join(describe_twists(motions, length))}"
-    same = ", ".join(str(i + 1) for i in dependent_rows(rows) if i < count)
+    free_text = f"nothing holds {', or '.join(describe_twists(motions, length))}"
+    dependent_legs = ", ".join(str(i + 1) for i in dependent_rows(rows) if i < count)
     if count < dof:
         raise problem(
             "base.joints",
             f"{count} legs of kind {machine.leg.kind!r} leave {len(motions)} of the platform's "
-            f"{dof} degrees of freedom free: at home {free}. Add legs: {dof} are the least"
-            + (f". Legs {same} do not act independently there" if same else ""),
+            f"{dof} degrees of freedom free: at home {free_text}. Add legs: {dof} are the least"
+            + (f". Legs {dependent_legs} do not act independently there" if dependent_legs else ""),
         )
-    cause = f"as legs {same} do not act independently there" if same else "nor do the joints"
+    cause = (
+        f"as legs {dependent_legs} do not act independently there"
+        if dependent_legs
+        else "nor do the joints"
+    )
     raise problem(
         "home.position",
-        f"home is a singular pose: {free}, {cause}. Move home, turn it, or place the joints "
+        f"home is a singular pose: {free_text}, {cause}. Move home, turn it, or place the joints "
         "differently" + shift_hint(machine),
     )
 

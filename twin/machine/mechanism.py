@@ -321,18 +321,21 @@ def point_mass(mass: float, center: FloatArray = ORIGIN) -> Mass:
     return Mass(mass, center, np.zeros((3, 3)))
 
 
-def crossed(first: FloatArray, along: FloatArray) -> FloatArray:
-    """Return the frame `(3, 3)` of a body along `along` on two hinges: columns s2, Z x s2, Z.
+def crossed(first_axis: FloatArray, direction: FloatArray) -> FloatArray:
+    """Return the frame `(3, 3)` of a body along `direction` on two hinges: columns s2, Z x s2, Z.
 
-    The first hinge turns about `first`, the second about s2, perpendicular to it and to the body.
+    The first hinge turns about `first_axis`, the second about s2, perpendicular to it and to the
+    body.
     """
-    third_axis = along / np.linalg.norm(along)
-    second_axis = np.cross(first, third_axis)
+    third_axis = direction / np.linalg.norm(direction)
+    second_axis = np.cross(first_axis, third_axis)
     second_axis /= np.linalg.norm(second_axis)
     return np.column_stack([second_axis, np.cross(third_axis, second_axis), third_axis])
 
 
-def bracket(number: int, foot: FloatArray, look: Drawing) -> Cylinder:
+def bracket(number: int, foot: FloatArray, drawing: Drawing) -> Cylinder:
     """Return the post from the base plate up to the base joint `foot` `(3,)` of a leg."""
-    below = np.array([foot[0], foot[1], look.base_top])
-    return Cylinder(f"base_bracket_{number}", "joint", 0.8 * look.base_joint_radius, below, foot)
+    top_of_plate = np.array([foot[0], foot[1], drawing.base_top])
+    return Cylinder(
+        f"base_bracket_{number}", "joint", 0.8 * drawing.base_joint_radius, top_of_plate, foot
+    )

@@ -194,13 +194,13 @@ def place_on_plate(ball: Ball, pose: Any, twist: Any, start: Any = None) -> Floa
     return ball_states.reshape(*shape, 13)
 
 
-def on_plate(pose: Any, twist: Any, place: Any) -> FloatArray:
+def on_plate(pose: Any, twist: Any, ball_motion: Any) -> FloatArray:
     """Return position [m] and velocity [m/s] `(..., 6)` of balls relative to the plate, plate axes.
 
     Args:
         pose: of the platform, `(..., 7)`.
         twist: of the platform, `(..., 6)`.
-        place: pose and twist of the ball's centre in the base frame, `(..., 13)`.
+        ball_motion: pose and twist of the ball's centre in the base frame, `(..., 13)`.
 
     Returns:
         x, y, z from the reference point and their rates.
@@ -209,26 +209,28 @@ def on_plate(pose: Any, twist: Any, place: Any) -> FloatArray:
         InputError: wrong shapes or not finite.
     """
     shape, (poses, twists, ball_states) = flatten_batch(
-        pose=as_pose(pose), twist=as_floats(twist, "twist", 6), place=as_floats(place, "place", 13)
+        pose=as_pose(pose),
+        twist=as_floats(twist, "twist", 6),
+        ball_motion=as_floats(ball_motion, "ball_motion", 13),
     )
     plate_states = np.empty((len(poses), 6))
     states_on_plate(poses, twists, ball_states, plate_states)
     return plate_states.reshape(*shape, 6)
 
 
-def is_lost(ball: Ball, seen: FloatArray) -> BoolArray:
+def is_lost(ball: Ball, plate_state: FloatArray) -> BoolArray:
     """Return whether balls `(...)` have left the plate: over its edge, or a radius above it.
 
     Args:
         ball: ball and plate.
-        seen: `(..., 3)` or more: x, y, z of the ball as `on_plate` returns them.
+        plate_state: `(..., 3)` or more: x, y, z of the ball as `on_plate` returns them.
     """
-    over_edge = np.hypot(seen[..., 0], seen[..., 1]) > ball.plate_radius
-    height = seen[..., 2] - ball.plate_height - ball.radius
+    over_edge = np.hypot(plate_state[..., 0], plate_state[..., 1]) > ball.plate_radius
+    height = plate_state[..., 2] - ball.plate_height - ball.radius
     return np.asarray(over_edge | (np.abs(height) > ball.radius) | ~np.isfinite(height))
 
 
-def slip(ball: Ball, pose: Any, twist: Any, place: Any) -> FloatArray:
+def slip(ball: Ball, pose: Any, twist: Any, ball_motion: Any) -> FloatArray:
     """Return the velocity `(..., 3)` [m/s] of the ball's lowest point against the plate.
 
     In plate axes; zero for a ball that rolls.
@@ -236,8 +238,8 @@ def slip(ball: Ball, pose: Any, twist: Any, place: Any) -> FloatArray:
     Raises:
         InputError: wrong shapes or not finite.
     """
-    plate_state = on_plate(pose, twist, place)
-    relative_spin = np.asarray(place)[..., 10:13] - np.asarray(twist)[..., 3:]
+    plate_state = on_plate(pose, twist, ball_motion)
+    relative_spin = np.asarray(ball_motion)[..., 10:13] - np.asarray(twist)[..., 3:]
     spin_on_plate = _to_plate(as_pose(pose)[..., 3:], relative_spin)
     rolling = ball.radius * np.cross(spin_on_plate, [0.0, 0.0, -1.0])
     return np.asarray(plate_state[..., 3:] + rolling)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import MOST_AXES, BoolArray, FloatArray, one_of
+from twin.basics.arrays import MAX_AXES, BoolArray, FloatArray, one_of
 
 MIN_STATES_PER_THREAD = 1024
 """States below which a thread costs more (some 100 us) than it saves."""
@@ -105,7 +105,7 @@ def fill_in_lanes(
     states: Sequence[FloatArray],
     out: FloatArray,
     *,
-    given: bool,
+    from_user: bool,
 ) -> BoolArray:
     """Fill `out` `(batch, ...)` in lanes; return which groups of states have no result.
 
@@ -114,17 +114,15 @@ def fill_in_lanes(
         constants: of the machine.
         states: `(batch, .)` each, or `(1, .)` for all.
         out: the results.
-        given: whether the states are to be checked.
+        from_user: whether the states are to be checked.
     """
-    from twin.kernels.lanes import STATE_FIELDS, TAKEN_FIELDS, Batch
+    from twin.kernels.lanes import FIELDS_READ, STATE_FIELDS, Batch
 
     width, size = (0,) * lane_count(), len(out)
     failed_groups = np.empty(-(-size // len(width)), dtype=bool)
-    batch_fields = dict(
-        zip(TAKEN_FIELDS.get(in_lanes.__name__, STATE_FIELDS), states, strict=False)
-    )
+    batch_fields = dict(zip(FIELDS_READ.get(in_lanes.__name__, STATE_FIELDS), states, strict=False))
     arrays = dict.fromkeys(STATE_FIELDS, np.empty((1, 0))) | batch_fields
-    batch = Batch(**arrays, out=out.reshape(size, -1), failed=failed_groups, given=given)
+    batch = Batch(**arrays, out=out.reshape(size, -1), failed=failed_groups, from_user=from_user)
     edges = chunk_bounds(len(failed_groups), thread_count(size), HEAD_START_STATES // len(width))
     on_threads(in_lanes, [(*constants, width, batch, *edge) for edge in edges])
     return failed_groups
@@ -149,7 +147,7 @@ def run_in_lanes(
     """
     size = len(arrays[0])
     flat_arrays = [np.ascontiguousarray(array).reshape(size, -1) for array in arrays[:-1]]
-    failed_groups = fill_in_lanes(in_lanes, constants, flat_arrays, arrays[-1], given=False)
+    failed_groups = fill_in_lanes(in_lanes, constants, flat_arrays, arrays[-1], from_user=False)
     if not failed_groups.any():
         return -1
     states = np.flatnonzero(np.repeat(failed_groups, lane_count())[:size])
@@ -183,13 +181,13 @@ def run_large_batch(
     if type(poses) is not np.ndarray or poses.size < 7 * MIN_STATES_FOR_LANES or lane_count() == 1:
         return None
     shape = poses.shape[:-1]
-    in_lanes = lanes_kernel(kernel) if 0 < len(shape) < MOST_AXES else None
+    in_lanes = lanes_kernel(kernel) if 0 < len(shape) < MAX_AXES else None
     state_rows = (_rows(value, shape, size) for value, size in zip(states, sizes, strict=True))
     arrays = [array for array in state_rows if array is not None]
     if in_lanes is None or len(arrays) < len(states) or len(arrays[0]) < MIN_STATES_FOR_LANES:
         return None
     results = np.empty((len(arrays[0]), *row))
-    failed_groups = fill_in_lanes(in_lanes, constants, arrays, results, given=True)
+    failed_groups = fill_in_lanes(in_lanes, constants, arrays, results, from_user=True)
     return None if failed_groups.any() else results.reshape((*shape, *row))
 
 

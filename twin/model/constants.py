@@ -40,8 +40,8 @@ class Constants(NamedTuple):
 def pack(parameters: MachineParameters) -> Constants:
     """Return the kernels' constants of a machine."""
     leg_kind = LEG_KINDS[parameters.leg.kind]
-    pairs = list(zip(parameters.legs, parameters.home_leg_geometry, strict=True))
-    frames = [leg_kind.home_frame(leg, place) for leg, place in pairs]
+    legs_with_geometry = list(zip(parameters.legs, parameters.home_leg_geometry, strict=True))
+    frames = [leg_kind.home_frame(leg, leg_geometry) for leg, leg_geometry in legs_with_geometry]
     home = np.column_stack([frames, parameters.home_coordinates])
     return Constants(_pack_body(parameters), _pack_legs(parameters), home)
 
@@ -64,20 +64,24 @@ def same_geometry(one: MachineParameters, other: MachineParameters) -> bool:
     )
 
 
-def repacked(old: Constants, before: MachineParameters, now: MachineParameters) -> Constants:
+def repacked(
+    old_constants: Constants, old_parameters: MachineParameters, new_parameters: MachineParameters
+) -> Constants:
     """Return the constants of a machine from those of one with the same geometry."""
-    legs = old.legs if _same_fields(before, now, NOT_PACKED) else _pack_legs(now)
-    return Constants(_pack_body(now), legs, old.home)
+    legs = (
+        old_constants.legs
+        if _same_fields(old_parameters, new_parameters, NOT_PACKED)
+        else _pack_legs(new_parameters)
+    )
+    return Constants(_pack_body(new_parameters), legs, old_constants.home)
 
 
-def _same_fields(
-    one: MachineParameters, other: MachineParameters, left_out: frozenset[str]
-) -> bool:
+def _same_fields(one: MachineParameters, other: MachineParameters, ignored: frozenset[str]) -> bool:
     """Return whether the legs of two machines share all fields but some."""
     return all(
         type(a) is type(b)
         and all(
-            getattr(a, name) is getattr(b, name) for name in type(a).model_fields.keys() - left_out
+            getattr(a, name) is getattr(b, name) for name in type(a).model_fields.keys() - ignored
         )
         for a, b in changed_legs(one, other)
     )
@@ -99,10 +103,10 @@ def _pack_legs(parameters: MachineParameters) -> Legs:
     constant_rows[:, BASE_JOINT : BASE_JOINT + 3] = parameters.base.joints.points
     constant_rows[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] = parameters.platform.joints.points
     constants = LEG_KINDS[parameters.leg.kind].constants
-    for leg_row, leg, place in zip(
+    for leg_row, leg, leg_geometry in zip(
         constant_rows, parameters.legs, parameters.home_leg_geometry, strict=True
     ):
-        for name, value in constants(leg, place).items():
+        for name, value in constants(leg, leg_geometry).items():
             first_column = _entry(modules, name)
             leg_row[first_column : first_column + np.size(value)] = value
     legs: Legs = kind(constant_rows)
@@ -114,10 +118,10 @@ def without_shortcuts(parameters: MachineParameters, rows: FloatArray) -> FloatA
 
     The shorter equations of symmetric bodies would lose derivatives by parameters that are zero.
     """
-    modules, changed = _equations(type(parameters.leg)), rows.copy()
+    modules, general_rows = _equations(type(parameters.leg)), rows.copy()
     if any(hasattr(module, "AXISYMMETRIC") for module in modules):
-        changed[:, _entry(modules, "axisymmetric")] = 0.0
-    return changed
+        general_rows[:, _entry(modules, "axisymmetric")] = 0.0
+    return general_rows
 
 
 def _entry(modules: tuple[ModuleType, ...], name: str) -> int:

@@ -134,8 +134,8 @@ class CardModel:
         poses = self._flat_result(out, (*shape, 7))
         failed = self._launch(search_kernel(self._sizes), prod(shape), *inputs.values(), poses)
         if failed >= 0:
-            given = inputs["lengths"].copy_to_host().reshape(-1, self._machine.n_actuators)
-            coordinates = given[failed if len(given) > 1 else 0]
+            length_rows = inputs["lengths"].copy_to_host().reshape(-1, self._machine.n_actuators)
+            coordinates = length_rows[failed if len(length_rows) > 1 else 0]
             raise ForwardKinematicsError(
                 f"entry {failed}: no pose has the coordinates {coordinates.tolist()} on the branch "
                 "of its guess; give a guess nearer to the pose, or ask the machine itself, whose "
@@ -266,20 +266,20 @@ class CardModel:
                 {"index": first_failure},
             )
 
-    def _run(self, function_name: str, out: Any, **given: Any) -> Any:
+    def _run(self, function_name: str, out: Any, **arguments: Any) -> Any:
         """Return the results of one of `BATCH_FUNCTIONS`, an array on the card."""
         from twin.kernels.cuda.batches import BATCH_FUNCTIONS
 
-        shape, results = self._flat(function_name, out, **given)
+        shape, results = self._flat(function_name, out, **arguments)
         return results.reshape((*shape, *BATCH_FUNCTIONS[function_name].result(self._sizes)))
 
-    def _flat(self, function_name: str, out: Any, **given: Any) -> tuple[tuple[int, ...], Any]:
+    def _flat(self, function_name: str, out: Any, **arguments: Any) -> tuple[tuple[int, ...], Any]:
         """Return the shape of the batch and the flat results of one of `BATCH_FUNCTIONS`."""
         from twin.kernels.cuda.batches import BATCH_FUNCTIONS, batch_kernel
 
-        inputs = "acceleration" if "acceleration" in given else "forces"
+        inputs = "acceleration" if "acceleration" in arguments else "forces"
         names = ("pose", "twist", "deflection", inputs, "wrench")
-        shape, arrays = self._arrays(**{name: given.get(name) for name in names})
+        shape, arrays = self._arrays(**{name: arguments.get(name) for name in names})
         results = self._flat_result(
             out, (*shape, *BATCH_FUNCTIONS[function_name].result(self._sizes))
         )
@@ -320,25 +320,25 @@ class CardModel:
         self._failure.copy_to_device(np.array([NO_FAILURE]))
         return index
 
-    def _pose(self, given: dict[str, Any], index: int) -> FloatArray:
+    def _pose(self, inputs: dict[str, Any], index: int) -> FloatArray:
         """Return the pose of a state as it was given."""
-        poses = given["pose"].copy_to_host().reshape(-1, 7)
+        poses = inputs["pose"].copy_to_host().reshape(-1, 7)
         pose: FloatArray = poses[index if len(poses) > 1 else 0]
         return pose
 
-    def _arrays(self, **given: Any) -> tuple[tuple[int, ...], dict[str, Any]]:
+    def _arrays(self, **arguments: Any) -> tuple[tuple[int, ...], dict[str, Any]]:
         """Return the batch's shape, and flat arrays on the card by name; None: one row of zeros.
 
         Raises:
             InputError: wrong shapes, not finite, a state that the machine cannot have.
         """
-        values = {name: self._checked(name, value) for name, value in given.items()}
+        values = {name: self._checked(name, value) for name, value in arguments.items()}
         batches = {name: value.shape[:-1] for name, value in values.items()}
         try:
             shape = np.broadcast_shapes(*batches.values())
         except ValueError:
             raise InputError(
-                ", ".join(given), "leading axes must be the same, or one row"
+                ", ".join(arguments), "leading axes must be the same, or one row"
             ) from None
         arrays = {}
         for name, value in values.items():

@@ -142,7 +142,7 @@ def nearest_poses(
     legs, poses = machine.constants.legs, start.copy()
     joint_radius = characteristic_length(machine.platform_joints)
     scale = np.repeat([1.0, 1.0 / joint_radius], 3)
-    residuals, jacobians = _misses(machine, coordinates, poses, scale)
+    residuals, jacobians = _coordinate_errors(machine, coordinates, poses, scale)
     damping = np.full(len(poses), INITIAL_DAMPING)
     active: Any = np.isfinite(residuals).all(axis=1) & np.isfinite(jacobians).all(axis=(1, 2))
     residuals[~active], poses[~active] = np.nan, np.nan
@@ -160,7 +160,9 @@ def nearest_poses(
         trial[:, 3:] /= np.linalg.norm(trial[:, 3:], axis=1, keepdims=True)
         if machine.dof < 6:
             trial = nearest_allowed(legs, trial)
-        trial_residuals, trial_jacobians = _misses(machine, coordinates[active_rows], trial, scale)
+        trial_residuals, trial_jacobians = _coordinate_errors(
+            machine, coordinates[active_rows], trial, scale
+        )
         # A trial that is out of reach has NaN residuals, which compare as not improved.
         improved = (trial_residuals**2).sum(axis=1) < (residuals[active_rows] ** 2).sum(axis=1)
         improved &= np.isfinite(trial_jacobians).all(axis=(1, 2))
@@ -180,7 +182,7 @@ def nearest_poses(
     return poses, residuals
 
 
-def _misses(
+def _coordinate_errors(
     machine: MachineBase, coordinates: FloatArray, poses: FloatArray, scale: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return coordinates `(m, n)` minus those of poses `(m, 7)`, and the Jacobian of the latter.
@@ -190,14 +192,14 @@ def _misses(
     at poses off the constraints.
     """
     n, n_constraints = machine.n_actuators, 6 - machine.dof
-    at = geometry(machine.constants.legs, poses, n_constraints)
-    jacobians = at.rows[:, :n]
-    misses = coordinates - at.values[:, :n]
+    geometry_at_poses = geometry(machine.constants.legs, poses, n_constraints)
+    jacobians = geometry_at_poses.rows[:, :n]
+    errors = coordinates - geometry_at_poses.values[:, :n]
     if n_constraints and len(poses):
-        misses[~meets_constraints(machine.constants.legs, poses)] = np.nan
-        free_motions = null_space(at.rows[:, n:] * scale)
+        errors[~meets_constraints(machine.constants.legs, poses)] = np.nan
+        free_motions = null_space(geometry_at_poses.rows[:, n:] * scale)
         jacobians = jacobians * scale @ free_motions @ np.swapaxes(free_motions, 1, 2) / scale
-    return misses, jacobians
+    return errors, jacobians
 
 
 def found_poses(
@@ -223,7 +225,7 @@ def found_poses(
     if guess is None and machine.n_actuators == machine.dof:
         failed_rows = np.flatnonzero(is_failed)
         is_failed[failed_rows] = [
-            not _recovered(machine, coordinates[row_index], found_solutions[row_index])
+            not _search_from_waypoints(machine, coordinates[row_index], found_solutions[row_index])
             for row_index in failed_rows
         ]
     return found_solutions, is_failed
@@ -236,21 +238,23 @@ def _solved(machine: MachineBase, coordinates: FloatArray, residual: FloatArray)
     return np.asarray(residual <= RESIDUAL_TOLERANCE * size)
 
 
-def _recovered(machine: MachineBase, coordinates: FloatArray, found: FloatArray) -> bool:
-    """Return whether a search from a pose around home ends at coordinates `(n,)`; fill `found`."""
+def _search_from_waypoints(
+    machine: MachineBase, coordinates: FloatArray, solution: FloatArray
+) -> bool:
+    """Return whether a search from around home finds coordinates `(n,)`; fill `solution`."""
     poses, waypoint_coordinates = waypoints(machine)
     order = np.argsort(np.linalg.norm(waypoint_coordinates - coordinates, axis=1))
     trial_solution = np.empty((1, 9))
     for row_index in order:
         arrays = coordinates[None], poses[row_index][None], trial_solution
         if run(forward_kinematics_batch, (machine.constants.legs,), arrays) < 0:
-            found[:] = trial_solution[0]
+            solution[:] = trial_solution[0]
             return True
-        found[8] += trial_solution[0, 8]
+        solution[8] += trial_solution[0, 8]
     start_poses = [poses, _random_poses(machine, coordinates, np.random.default_rng(0))]
     pose = _on_home_side(machine, coordinates, np.concatenate(start_poses))
     if pose is not None:
-        found[:8] = *pose, 0.0
+        solution[:8] = *pose, 0.0
     return pose is not None
 
 
@@ -265,8 +269,10 @@ def _on_home_side(
     targets = np.tile(coordinates, (len(starts), 1))
     poses, residuals = nearest_poses(machine, targets, starts)
     poses = poses[_solved(machine, targets, np.abs(residuals).max(axis=1))]
-    at = geometry(machine.constants.legs, np.vstack([poses, machine.home]), 6 - machine.dof)
-    determinant_signs = np.sign(np.linalg.det(at.rows))
+    geometry_at_poses = geometry(
+        machine.constants.legs, np.vstack([poses, machine.home]), 6 - machine.dof
+    )
+    determinant_signs = np.sign(np.linalg.det(geometry_at_poses.rows))
     poses = poses[determinant_signs[:-1] == determinant_signs[-1]]
     if not len(poses):
         return None
@@ -292,13 +298,13 @@ def waypoints(machine: MachineBase) -> tuple[FloatArray, FloatArray]:
     poses = turned(np.tile(machine.home, (len(steps), 1)), steps)
     if n_constraints:
         poses = nearest_allowed(legs, poses)
-    at = geometry(legs, np.vstack([poses, machine.home]), n_constraints)
-    values = at.values[:, : machine.n_actuators]
+    geometry_at_poses = geometry(legs, np.vstack([poses, machine.home]), n_constraints)
+    values = geometry_at_poses.values[:, : machine.n_actuators]
     admissible = inside(values, machine.minimum_coordinates, machine.maximum_coordinates)
     if machine.n_actuators == machine.dof:
-        admissible &= np.isfinite(at.rows).all(axis=(1, 2))
+        admissible &= np.isfinite(geometry_at_poses.rows).all(axis=(1, 2))
         determinant_signs = np.sign(
-            np.linalg.det(np.where(admissible[:, None, None], at.rows, np.eye(6)))
+            np.linalg.det(np.where(admissible[:, None, None], geometry_at_poses.rows, np.eye(6)))
         )
         admissible &= determinant_signs == determinant_signs[-1]
     n_reachable = np.logical_and.accumulate(
@@ -420,9 +426,9 @@ def _not_found(
     machine: MachineBase,
     row: int,
     coordinates: FloatArray,
-    found: FloatArray,
-    allowed: float,
-    around: int,
+    solution: FloatArray,
+    tolerance: float,
+    n_waypoints: int,
 ) -> ForwardKinematicsError:
     """Return the error of coordinates without a pose, with the outcome of the search.
 
@@ -430,25 +436,27 @@ def _not_found(
         machine: the machine.
         row: of the batch.
         coordinates: `(n,)` of it.
-        found: `(9,)` last pose, residual and iterations.
-        allowed: by which redundant legs may contradict each other; infinite where there are none.
-        around: poses around home from which it was searched; zero: from a guess.
+        solution: `(9,)` last pose, residual and iterations.
+        tolerance: by which redundant legs may contradict each other; infinite where there are none.
+        n_waypoints: poses around home from which it was searched; zero: from a guess.
     """
-    unit, residual, iterations = machine.coordinate_unit, float(found[7]), int(found[8])
+    unit, residual, iterations = machine.coordinate_unit, float(solution[7]), int(solution[8])
     data: dict[str, Any] = {"index": row, "residual": residual, "iterations": iterations}
-    data |= {"pose": found[:7].copy(), "lengths": coordinates.copy()}
+    data |= {"pose": solution[:7].copy(), "lengths": coordinates.copy()}
     coordinate_text = ", ".join(f"{value:.7g}" for value in coordinates)
     quantity = "lengths" if unit == "m" else "angles"
     text = f"no pose was found that has the {quantity} {coordinate_text} {unit} (entry {row}): "
-    if np.isfinite(allowed):
+    if np.isfinite(tolerance):
         text += f"the nearest one found leaves a residual of {residual:.3g} {unit}, more than the "
-        text += f"{allowed:.3g} {unit} by which redundant legs may contradict "
+        text += f"{tolerance:.3g} {unit} by which redundant legs may contradict "
         text += "each other. Check units and order of the legs, or give a larger tolerance."
         return ForwardKinematicsError(text, data)
-    text += f"the search from {'home' if around else 'the guess'} ended with a residual of "
+    text += f"the search from {'home' if n_waypoints else 'the guess'} ended with a residual of "
     text += f"{residual:.3g} {unit}"
-    if around:
-        text += f", and searches from {around} poses around it and random ones found none. Check "
+    if n_waypoints:
+        text += (
+            f", and searches from {n_waypoints} poses around it and random ones found none. Check "
+        )
         text += "units and order of the legs, or give a guess near the pose."
     else:
         text += ". Give a guess nearer to the pose, or none: then the search is wider."

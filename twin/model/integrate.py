@@ -266,11 +266,11 @@ def _fixed(arguments: Arguments, begin: float, stop: float, step: float, parts: 
             "singular", begin + n_done * step, states[n_done - 1] if n_done else initial_state, step
         )
     # Cubic Hermite interpolation, in the coefficients of the kernel's continuous output.
-    lower = np.concatenate([initial_state[None], states[:-1]])
-    state_change = states - lower
+    step_starts = np.concatenate([initial_state[None], states[:-1]])
+    state_change = states - step_starts
     rate_error = step * rates[:-1] - state_change
     dense = np.zeros((n_steps, 5, initial_state.size))
-    dense[:, 0], dense[:, 1], dense[:, 2] = lower, state_change, rate_error
+    dense[:, 0], dense[:, 1], dense[:, 2] = step_starts, state_change, rate_error
     dense[:, 3] = state_change - step * rates[1:] - rate_error
     parts.append((begin + times, states, dense))
 
@@ -369,7 +369,7 @@ def static_deflection(
         acceleration=as_floats(acceleration, "acceleration", 6),
     )
     n_poses = len(poses)
-    yields = np.zeros((n_poses, k))
+    deflections_found = np.zeros((n_poses, k))
 
     def accelerations(trials: FloatArray) -> FloatArray:
         """Return spring accelerations `(m, count, k)` [m/s2] at trial deflections of that shape."""
@@ -382,12 +382,12 @@ def static_deflection(
 
     increments = DIFFERENCE_STEP * np.vstack([np.zeros(k), np.eye(k)])[:, None]
     for _ in range(MAX_ITERATIONS):
-        baseline, *perturbed = accelerations(yields + increments)
+        baseline, *perturbed = accelerations(deflections_found + increments)
         if not np.abs(baseline).max(initial=0.0) > AT_REST:
-            return np.hstack([yields, np.zeros((n_poses, k))]).reshape((*shape, 2 * k))
+            return np.hstack([deflections_found, np.zeros((n_poses, k))]).reshape((*shape, 2 * k))
         slopes = np.stack(
             [(shifted - baseline) / DIFFERENCE_STEP for shifted in perturbed],
             axis=-1,
         )
-        yields = yields - np.linalg.solve(slopes, baseline[..., None])[..., 0]
+        deflections_found = deflections_found - np.linalg.solve(slopes, baseline[..., None])[..., 0]
     raise StateError(f"{platform.name}: the springs in the legs find no place to rest")

@@ -276,12 +276,12 @@ def check_constraints(
         has_nearest(legs, poses)
         check_nearest(legs, nearest_allowed(legs, poses))
     if twists is not None:
-        off = np.einsum("kij,kj->ki", constraint_values[:, :, :6], twists)
-        if (entry := _first_off(off, _sizes(twists))) >= 0:
+        violations = np.einsum("kij,kj->ki", constraint_values[:, :, :6], twists)
+        if (entry := _first_off(violations, _sizes(twists))) >= 0:
             raise _not_allowed("twist", entry)
     if accelerations is not None:
-        off = np.einsum("kij,kj->ki", constraint_values[:, :, :6], accelerations)
-        entry = _first_off(off + constraint_values[:, :, 6], _sizes(accelerations))
+        violations = np.einsum("kij,kj->ki", constraint_values[:, :, :6], accelerations)
+        entry = _first_off(violations + constraint_values[:, :, 6], _sizes(accelerations))
         if entry >= 0:
             raise _not_allowed("acceleration", entry)
 
@@ -312,9 +312,9 @@ def _sizes(values: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(1.0, np.abs(values).max(axis=1, initial=0.0)))
 
 
-def _first_off(off: FloatArray, sizes: FloatArray) -> int:
+def _first_off(violations: FloatArray, scales: FloatArray) -> int:
     """Return the first of motions `(m, c)` off the constraints by more than rounding, or -1."""
-    is_off = ~(np.abs(off).max(axis=1, initial=0.0) <= MOTION_TOLERANCE * sizes)
+    is_off = ~(np.abs(violations).max(axis=1, initial=0.0) <= MOTION_TOLERANCE * scales)
     return int(np.argmax(is_off)) if is_off.any() else -1
 
 

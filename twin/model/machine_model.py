@@ -120,8 +120,11 @@ class MachineModel(MachineBase):
                 the last pose and the coordinates.
         """
         if guess is not None and tolerance is None and not RUN_INTERPRETED.get():
-            least = 0.0 if self.coordinate_unit == "m" else -np.inf
-            constants, states = (self.constants.legs, least), {"pose": guess, "lengths": lengths}
+            lower_bound = 0.0 if self.coordinate_unit == "m" else -np.inf
+            constants, states = (
+                (self.constants.legs, lower_bound),
+                {"pose": guess, "lengths": lengths},
+            )
             pose = self._single(forward_kinematics_batch, constants, (7,), states)
             if pose is not None:
                 return pose
@@ -135,12 +138,12 @@ class MachineModel(MachineBase):
         Arguments and errors are those of `forward_kinematics`.
         """
         length_rows, poses = self._found_poses(lengths, guess, tolerance)
-        flat_poses, coordinates_there = (
+        flat_poses, pose_coordinates = (
             poses.reshape(-1, 7),
             np.empty((poses.size // 7, self.n_actuators)),
         )
-        run(inverse_kinematics_batch, (self.constants.legs,), (flat_poses, coordinates_there))
-        return FittedPoses(poses, length_rows - coordinates_there.reshape(length_rows.shape))
+        run(inverse_kinematics_batch, (self.constants.legs,), (flat_poses, pose_coordinates))
+        return FittedPoses(poses, length_rows - pose_coordinates.reshape(length_rows.shape))
 
     def forward_kinematics_all(self, lengths: Any, *, tolerance: Any = None) -> FloatArray:
         """Return the poses `(k, 7)` that a search finds for one set of actuator coordinates.
@@ -391,20 +394,20 @@ class MachineModel(MachineBase):
         return shape, poses
 
     def checked_states(
-        self, pose: Any, twist: Any, deflection: Any, **others: Any
+        self, pose: Any, twist: Any, deflection: Any, **inputs: Any
     ) -> tuple[tuple[int, ...], list[FloatArray]]:
         """Return batch shape and checked arrays: poses, twists, deflection, and the others."""
-        for name, value in others.items():
-            others[name] = as_floats(value, name, self._sizes[name])
+        for name, value in inputs.items():
+            inputs[name] = as_floats(value, name, self._sizes[name])
         shape, arrays = flatten_batch(
             pose=as_pose(pose),
             twist=as_floats(twist, "twist", 6),
             deflection=self.as_deflection(deflection),
-            **others,
+            **inputs,
         )
         if self.dof < 6 and len(arrays[0]):
-            accelerating = "acceleration" in others
-            acceleration = arrays[3 + list(others).index("acceleration")] if accelerating else None
+            accelerating = "acceleration" in inputs
+            acceleration = arrays[3 + list(inputs).index("acceleration")] if accelerating else None
             check_constraints(self.constants.legs, arrays[0], arrays[1], acceleration)
         return shape, arrays
 

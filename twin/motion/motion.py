@@ -192,7 +192,7 @@ def _coefficients(square: FloatArray, angle: FloatArray) -> tuple[FloatArray, ..
     series_argument = np.minimum(square, SERIES_BELOW)
     a = np.where(square < SERIES_BELOW, 1.0, angle)
     sine, cosine = np.sin(a), np.cos(a)
-    closed = (
+    closed_form = (
         (1.0 - cosine) / a**2,
         (a - sine) / a**3,
         (a * sine - 2.0 * (1.0 - cosine)) / (2.0 * a**4),
@@ -206,7 +206,9 @@ def _coefficients(square: FloatArray, angle: FloatArray) -> tuple[FloatArray, ..
         b.deriv()(series_argument),
         c.deriv()(series_argument),
     )
-    return tuple(np.where(square < SERIES_BELOW, s, e) for s, e in zip(series, closed, strict=True))
+    return tuple(
+        np.where(square < SERIES_BELOW, s, e) for s, e in zip(series, closed_form, strict=True)
+    )
 
 
 def rotation_vector_kinematics(

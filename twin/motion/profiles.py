@@ -114,10 +114,8 @@ class ChirpMotion(Motion):
 
     def _phase(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the phase [rad] of the sweep and its first two derivatives."""
-        start_omega, end_omega = (
-            2.0 * np.pi * self.start_frequency,
-            2.0 * np.pi * self.end_frequency,
-        )
+        start_omega = 2.0 * np.pi * self.start_frequency
+        end_omega = 2.0 * np.pi * self.end_frequency
         log_rate = np.log(end_omega / start_omega) / self.duration
         if self.sweep == "linear" or log_rate == 0.0:
             slope = (end_omega - start_omega) / self.duration
@@ -550,10 +548,8 @@ def _segmented_spline(time: FloatArray, values: FloatArray, knots: FloatArray) -
     count = len(time)
     coefficients = np.empty(count)
     for segment_start in range(0, count, SEGMENT_SIZE):
-        first_sample, last_sample = (
-            max(0, segment_start - SEGMENT_OVERLAP),
-            min(count, segment_start + SEGMENT_SIZE + SEGMENT_OVERLAP),
-        )
+        first_sample = max(0, segment_start - SEGMENT_OVERLAP)
+        last_sample = min(count, segment_start + SEGMENT_SIZE + SEGMENT_OVERLAP)
         segment = make_interp_spline(
             time[first_sample:last_sample], values[first_sample:last_sample], k=5
         ).c

@@ -98,10 +98,10 @@ def constrained_motion(platform: MachineModel, motion: Motion, time: FloatArray)
     try:
         constrained = platform.constrain(*reference)
     except UnreachablePoseError as error:
-        when, reason = float(time[error.data["index"]]), error.message.split(": ", 1)[1]
+        time_of_error, reason = float(time[error.data["index"]]), error.message.split(": ", 1)[1]
         raise UnreachablePoseError(
-            f"{platform.name} moves in {', '.join(free_axes(platform))}, but at {when:.4g} s of "
-            f"the motion {reason}",
+            f"{platform.name} moves in {', '.join(free_axes(platform))}, but at "
+            f"{time_of_error:.4g} s of the motion {reason}",
             error.data,
         ) from None
     if platform.dof < 6:
@@ -148,7 +148,7 @@ def fitted_motion(
     platform: MachineModel,
     motion_of_size: Callable[[float], MotionType],
     size: Any,
-    share: Any = FITTED_LIMIT_USE,
+    fraction: Any = FITTED_LIMIT_USE,
 ) -> tuple[MotionType, float]:
     """Return a motion about home that the actuators can follow, and its size.
 
@@ -156,13 +156,13 @@ def fitted_motion(
         platform: the machine; it follows the motion as far as its degrees of freedom allow.
         motion_of_size: size -> motion.
         size: [m] or [rad] requested size, reduced where an actuator needs it.
-        share: fraction of the travel from home, the speed and the force margin at rest that may be
-            used.
+        fraction: fraction of the travel from home, the speed and the force margin at rest that may
+            be used.
 
     Raises:
         InputError: not a machine, numbers out of range, or no room about home.
     """
-    machine, target_use = as_model(platform), positive(share, "share")
+    machine, target_use = as_model(platform), positive(fraction, "share")
     trial_size, accepted_use = positive(size, "size"), target_use
     while trial_size > MIN_FRACTION * size:
         motion = motion_of_size(trial_size)
@@ -473,7 +473,7 @@ class RecordedMotion(Motion):
         return AxisSample(*result)
 
 
-class _GivenAway(dict[str, FloatArray]):
+class _ReleasedColumns(dict[str, FloatArray]):
     """Columns of a recording, released while they are read: each is in memory once."""
 
     def items(self) -> Any:
@@ -512,7 +512,7 @@ def read_recording(
     """
     definitions = known_columns(convention)
     table = read_table(path, definitions, units=units, columns=columns)
-    samples = _GivenAway(reversed(table.columns.items()))
+    samples = _ReleasedColumns(reversed(table.columns.items()))
     names = tuple(samples)
     table.columns.clear()
     if "time" not in samples:
@@ -534,7 +534,7 @@ def read_recording(
 
 
 def _check_curve(
-    curve: Curve, time: FloatArray, name: str, straight: bool, check_size: bool
+    curve: Curve, time: FloatArray, name: str, is_linear: bool, check_size: bool
 ) -> None:
     """Refuse a curve whose values are not finite or that no platform can follow."""
     time_blocks = (
@@ -546,7 +546,7 @@ def _check_curve(
         raise InputError(name, "values are too large; check the units")
     position, acceleration = (
         (LENGTH_QUANTITY, ACCELERATION_QUANTITY)
-        if straight
+        if is_linear
         else (ANGLE_QUANTITY, ANGULAR_ACCELERATION_QUANTITY)
     )
     if not check_size:

@@ -130,8 +130,8 @@ def axes_from_home(platform: MachineModel, poses: FloatArray) -> FloatArray:
     if platform.dof == 6:
         turns = quaternion_product(poses[:, 3:], home[3:] * [1.0, -1.0, -1.0, -1.0])
         return np.hstack([poses[:, :3] - home[:3], angles_from_quaternion(turns)])
-    up = np.array([[0.0, 0.0, 1.0]])
-    normals, (x, y, z) = rotated(poses[:, 3:], up), rotated(home[None, 3:], up)[0]
+    vertical = np.array([[0.0, 0.0, 1.0]])
+    normals, (x, y, z) = rotated(poses[:, 3:], vertical), rotated(home[None, 3:], vertical)[0]
     pitch = np.arctan2(z, x) - np.arccos(np.clip(normals[:, 0] / np.hypot(x, z), -1.0, 1.0))
     pitched = z * np.cos(pitch) - x * np.sin(pitch)
     roll = np.arctan2(normals[:, 2], normals[:, 1]) - np.arctan2(pitched, y)
@@ -163,7 +163,7 @@ def sine_amplitude(platform: MachineModel, axis: str) -> float:
 
 
 def fitted_tank_course(
-    platform: MachineModel, peak_pitch: Any, duration: Any, share: Any = FITTED_LIMIT_USE
+    platform: MachineModel, peak_pitch: Any, duration: Any, fraction: Any = FITTED_LIMIT_USE
 ) -> TankTrackMotion:
     """Return a tank course about home, made smaller until the actuators can follow it.
 
@@ -171,8 +171,8 @@ def fitted_tank_course(
         platform: the machine; it follows the course as far as its degrees of freedom allow.
         peak_pitch: [rad] largest pitch of the course unless an actuator needs less.
         duration: [s], from 4 to 600.
-        share: fraction of the travel from home, the speed and the force margin at rest that may be
-            used.
+        fraction: fraction of the travel from home, the speed and the force margin at rest that may
+            be used.
 
     Raises:
         InputError: not a machine, or numbers out of range.
@@ -180,6 +180,6 @@ def fitted_tank_course(
     home, pitch = as_model(platform).home, positive(peak_pitch, "peak_pitch")
     common: dict[str, Any] = {"duration": duration, "convention": convention_of(platform)}
     motion, _ = fitted_motion(
-        platform, lambda size: TankTrackMotion(home, peak_pitch=size, **common), pitch, share
+        platform, lambda size: TankTrackMotion(home, peak_pitch=size, **common), pitch, fraction
     )
     return motion

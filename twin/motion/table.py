@@ -182,18 +182,18 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
         )
 
 
-def check_sizes(columns: Mapping[str, FloatArray], known: Mapping[str, Column]) -> None:
+def check_sizes(columns: Mapping[str, FloatArray], definitions: Mapping[str, Column]) -> None:
     """Check that no value is larger than a platform reaches.
 
     Args:
         columns: column name -> values `(n,)` in SI units, without time.
-        known: what each column measures.
+        definitions: what each column measures.
 
     Raises:
         SampleError: says at which sample the fault is.
     """
     for name, values in columns.items():
-        quantity = known[name].quantity
+        quantity = definitions[name].quantity
         row = int(np.abs(values).argmax())
         if np.abs(values[row]) > quantity.largest:
             other_units = ", ".join(unit for unit in quantity.factors if unit != quantity.si)
@@ -213,7 +213,7 @@ def check_sizes(columns: Mapping[str, FloatArray], known: Mapping[str, Column]) 
 
 
 def as_columns(
-    time: Any, columns: Any, known: Mapping[str, Column]
+    time: Any, columns: Any, definitions: Mapping[str, Column]
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Return times `(n,)` and columns as finite arrays of the same length.
 
@@ -225,19 +225,22 @@ def as_columns(
         raise InputError("time", f"must be a list (n,) [s], got shape {times.shape}")
     if not isinstance(columns, Mapping) or not columns:
         raise InputError(
-            "columns", f"no axis is given; give at least one of {', '.join(list(known)[1:])}"
+            "columns", f"no axis is given; give at least one of {', '.join(list(definitions)[1:])}"
         )
     if np.abs(times).max() > MAX_SAMPLE:
         raise InputError("time", f"must not exceed {MAX_SAMPLE:g} s")
     result: dict[str, FloatArray] = {}
     for name, values in columns.items():
-        if not isinstance(name, str) or name not in known or name == "time":
-            raise InputError("columns", f"there is no column {name!r}; known: {', '.join(known)}")
+        if not isinstance(name, str) or name not in definitions or name == "time":
+            raise InputError(
+                "columns", f"there is no column {name!r}; known: {', '.join(definitions)}"
+            )
         for other_name in result:
-            if known[other_name].axis == known[name].axis:
+            if definitions[other_name].axis == definitions[name].axis:
                 raise InputError(
                     name,
-                    f"axis {known[name].axis!r} is already given by {other_name!r}; leave one out",
+                    f"axis {definitions[name].axis!r} is already given by {other_name!r}; leave "
+                    "one out",
                 )
         result[name] = as_floats(values, name)
         if result[name].shape != times.shape:
@@ -251,7 +254,7 @@ def as_columns(
 
 def read_header(
     table: TextTable,
-    known: Mapping[str, Column],
+    definitions: Mapping[str, Column],
     *,
     units: Mapping[str, str],
     columns: Mapping[str, str] | None,
@@ -260,7 +263,7 @@ def read_header(
 
     Args:
         table: the file.
-        known: the columns that may occur.
+        definitions: the columns that may occur.
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name, for the columns to read; None for all.
 
@@ -278,7 +281,7 @@ def read_header(
     time_candidates = [
         n
         for n, _ in names_and_units
-        if n.lower() in TIME_NAMES and n not in (columns_left or known)
+        if n.lower() in TIME_NAMES and n not in (columns_left or definitions)
     ]
     time_headers = (
         {}
@@ -294,14 +297,14 @@ def read_header(
                 names.append(None)
                 continue
             name = columns_left[header]
-        if name not in known:
+        if name not in definitions:
             table.fail(
-                f"line {line}: there is no column {name!r}; known: {', '.join(known)}. Rename it, "
-                "or say which column has which title (--column 'z=Heave [mm]')"
+                f"line {line}: there is no column {name!r}; known: {', '.join(definitions)}. "
+                "Rename it, or say which column has which title (--column 'z=Heave [mm]')"
             )
         if name in unit_of_column:
             table.fail(f"line {line}: column {name!r} is there twice; remove one")
-        unit_of_column[name] = _unit(table, name, header_unit, units.get(name), known[name])
+        unit_of_column[name] = _unit(table, name, header_unit, units.get(name), definitions[name])
         names.append(name)
     for header, name in (columns or {}).items():
         if name not in unit_of_column:
@@ -357,7 +360,7 @@ class Table(NamedTuple):
 
 def read_table(
     path: Any,
-    known: Mapping[str, Column],
+    definitions: Mapping[str, Column],
     *,
     units: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
@@ -367,7 +370,7 @@ def read_table(
     Args:
         path: a text file with a header that names the columns, each with its unit in brackets,
             such as `pitch [deg]`.
-        known: the columns that may occur.
+        definitions: the columns that may occur.
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name; when given, all other columns of the
             file are ignored, but for the time.
@@ -378,18 +381,18 @@ def read_table(
     """
     if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
         raise InputError("path", f"must be the path of a CSV file, got {brief(path)}")
-    given_units = _text_mapping(units, "units", known)
+    given_units = _text_mapping(units, "units", definitions)
     name_of_header = None if columns is None else _text_mapping(columns, "columns", None)
     text = TextTable(path)
     if text.path.stat().st_size > MAX_FILE_SIZE:
         text.fail(f"is larger than {MAX_FILE_SIZE} bytes; cut or decimate it")
-    names, found_units = read_header(text, known, units=given_units, columns=name_of_header)
+    names, found_units = read_header(text, definitions, units=given_units, columns=name_of_header)
     line_numbers, numbers = _numbers(text, names)
     if not line_numbers:
         text.fail("has a header but no data; add one line per sample")
     table = {name: np.frombuffer(column) for name, column in numbers.items()}
     for name, values in table.items():
-        values *= known[name].quantity.factors[found_units[name]]
+        values *= definitions[name].quantity.factors[found_units[name]]
     return Table(text.path, table, line_numbers, found_units)
 
 
@@ -417,7 +420,9 @@ def _column(text: TextTable, name: str, i: int, rows: list[tuple[int, list[str]]
     return np.array([_number(text, line, name, cells[i]) for line, cells in rows])
 
 
-def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) -> dict[str, str]:
+def _text_mapping(
+    value: Any, field: str, definitions: Mapping[str, Column] | None
+) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(
@@ -425,8 +430,8 @@ def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) ->
     ):
         raise InputError(field, f"must map names to names, got {brief(value)}")
     for name in value:
-        if known is not None and name not in known:
-            raise InputError(field, f"there is no column {name!r}; known: {', '.join(known)}")
+        if definitions is not None and name not in definitions:
+            raise InputError(field, f"there is no column {name!r}; known: {', '.join(definitions)}")
     return dict(value)
 
 

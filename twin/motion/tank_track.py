@@ -77,14 +77,14 @@ class Barriers(NamedTuple):
             wavenumbers: `(m,)` [rad/m].
             distance: [m] length of the course.
         """
-        middles = self.positions(distance)
+        positions = self.positions(distance)
         u = 0.5 * self.length * wavenumbers / np.pi
         shape = 0.5 * self.length * (np.sinc(u) + 0.5 * np.sinc(u - 1.0) + 0.5 * np.sinc(u + 1.0))
         profiles = []
         for heights, offset in ((self.left_heights, 0.0), (self.right_heights, self.stagger)):
-            repeated_heights = np.resize(heights, len(middles))
+            repeated_heights = np.resize(heights, len(positions))
             phase_sum = np.zeros(len(wavenumbers), dtype=np.complex128)
-            for middle, height in zip(middles, repeated_heights, strict=True):
+            for middle, height in zip(positions, repeated_heights, strict=True):
                 phase_sum += height * np.exp(-1j * wavenumbers * (middle + offset))
             profiles.append(2.0 / distance * shape * phase_sum)
         return profiles[0], profiles[1]
@@ -119,17 +119,19 @@ def barrier_course(
     left_heights = as_floats(heights, "heights")
     if left_heights.ndim != 1 or not left_heights.size:
         raise InputError("heights", f"must be a list (b,) [m], got shape {left_heights.shape}")
-    right = left_heights if right_heights is None else as_floats(right_heights, "right_heights")
+    right_values = (
+        left_heights if right_heights is None else as_floats(right_heights, "right_heights")
+    )
     gaps = as_floats(spacings, "spacings")
     if gaps.ndim == 0:
         gaps = np.full(left_heights.shape, float(gaps))
-    for field, values in (("right_heights", right), ("spacings", gaps)):
+    for field, values in (("right_heights", right_values), ("spacings", gaps)):
         if values.shape != left_heights.shape:
             raise InputError(
                 field,
                 f"must hold one number per height, {left_heights.size}, got shape {values.shape}",
             )
-    for field, values in (("heights", left_heights), ("right_heights", right)):
+    for field, values in (("heights", left_heights), ("right_heights", right_values)):
         if values.min() < 0.0 or values.max() > 2.0:
             raise InputError(field, "must be from 0 to 2 m; unit metres?")
     size = bounded(length, "length", 0.01, 100.0)
@@ -137,7 +139,7 @@ def barrier_course(
         raise InputError("spacings", f"must be from the length of a barrier, {size:g} m, to 1e5 m")
     return Barriers(
         read_only(left_heights),
-        read_only(right),
+        read_only(right_values),
         read_only(gaps),
         size,
         bounded(stagger, "stagger", -1e3, 1e3),
@@ -331,15 +333,17 @@ class TankTrackMotion(FourierMotion):
         if not isinstance(self.vehicle, TrackedVehicle):
             raise InputError("vehicle", "must be a TrackedVehicle")
         ripple_levels = _levels(LINK_RIPPLE if link_ripple is None else link_ripple, "link_ripple")
-        broad = _levels(DEFAULT_ROUGHNESS if roughness is None else roughness, "roughness")
+        broad_levels = _levels(DEFAULT_ROUGHNESS if roughness is None else roughness, "roughness")
         line_numbers = _line_numbers(self.duration)
-        hull = self._hull(line_numbers / self.duration, ripple_levels, broad)
+        hull = self._hull(line_numbers / self.duration, ripple_levels, broad_levels)
         self._scale(line_numbers, hull, peak_heave, peak_pitch, peak_roll)
         amplitudes = np.zeros((len(line_numbers), len(self.axis_names)), dtype=complex)
         amplitudes[:, [self.axis_names.index(axis) for axis in HULL_AXES]] = hull
         self._set_series(line_numbers / self.duration, amplitudes)
 
-    def _hull(self, frequencies: FloatArray, ripple: FloatArray, broad: FloatArray) -> ComplexArray:
+    def _hull(
+        self, frequencies: FloatArray, ripple_levels: FloatArray, broad_levels: FloatArray
+    ) -> ComplexArray:
         generator = np.random.default_rng(self.seed)
         distance = self.speed * self.duration
         left_profile, right_profile = self.barriers.amplitudes(
@@ -352,10 +356,10 @@ class TankTrackMotion(FourierMotion):
             line_number = n * self.speed / self.vehicle.link_pitch
             if FREQUENCY_BAND[0] <= line_number <= FREQUENCY_BAND[1]:
                 i = int(np.abs(frequencies - line_number).argmin())
-                hull[i] -= ripple / n * np.exp(1j * phases[n - 1]) / omega[i] ** 2
+                hull[i] -= ripple_levels / n * np.exp(1j * phases[n - 1]) / omega[i] ** 2
         phases = generator.uniform(0.0, 2.0 * np.pi, hull.shape)
         # A line of amplitude a has the mean square a^2 / 2; all lines share it evenly.
-        hull -= broad * np.sqrt(2.0 / len(frequencies)) * np.exp(1j * phases) / omega**2
+        hull -= broad_levels * np.sqrt(2.0 / len(frequencies)) * np.exp(1j * phases) / omega**2
         return hull
 
     def _scale(
@@ -373,13 +377,15 @@ class TankTrackMotion(FourierMotion):
                 target_peak = bounded(value, field, 0.0, max_peak)
                 hull[:, column] *= self._factor(numbers, hull[:, column], target_peak, field)
 
-    def _factor(self, numbers: FloatArray, line: ComplexArray, largest: float, field: str) -> float:
-        if largest == 0.0:
+    def _factor(
+        self, numbers: FloatArray, amplitudes: ComplexArray, target_peak: float, field: str
+    ) -> float:
+        if target_peak == 0.0:
             return 0.0
-        peak = _peak(self, numbers, line)
+        peak = _peak(self, numbers, amplitudes)
         if not peak > 1e-12:
             raise InputError(field, "this axis does not move, so it cannot be scaled to a peak")
-        return largest / peak
+        return target_peak / peak
 
 
 def _levels(value: Any, field: str) -> FloatArray:
@@ -397,14 +403,14 @@ def _line_numbers(duration: float) -> FloatArray:
     return np.arange(first_line, last_line + 1, dtype=float)
 
 
-def _peak(motion: Motion, numbers: FloatArray, line: ComplexArray) -> float:
+def _peak(motion: Motion, line_numbers: FloatArray, amplitudes: ComplexArray) -> float:
     """Return the largest magnitude of one axis after the window.
 
     From 64 points a period of the highest line: at most 1 - cos(pi / 64) = 0.12 % too low.
     """
-    count = 64 * int(numbers[-1])
+    count = 64 * int(line_numbers[-1])
     spectrum = np.zeros(count // 2 + 1, dtype=complex)
-    spectrum[numbers.astype(int)] = 0.5 * count * line
+    spectrum[line_numbers.astype(int)] = 0.5 * count * amplitudes
     signal = np.fft.irfft(spectrum, count)
     window = motion.fade.window(np.arange(count, dtype=np.float64) * (motion.duration / count))[0]
     return float(np.abs(window * signal).max())

@@ -84,18 +84,18 @@ def curve_colours(chart: Chart) -> tuple[str, ...]:
 
 
 def series(
-    chart: Chart, *, fitted: bool = False, there: Sequence[bool] = ()
+    chart: Chart, *, fitted: bool = False, has_values: Sequence[bool] = ()
 ) -> tuple[dict[str, Any], ...]:
     """Return the series of uPlot: time, the curves, the limits.
 
     Args:
         chart: to draw.
         fitted: whether the chart's height fits its curves alone, without the limits.
-        there: whether each curve has any number; default all.
+        has_values: whether each curve has any number; default all.
     """
     points = {"show": False}
     drawn_series: list[dict[str, Any]] = [{"label": "time [s]"}]
-    is_shown = there or (True,) * len(chart.series)
+    is_shown = has_values or (True,) * len(chart.series)
     for name, colour, show in zip(chart.series, curve_colours(chart), is_shown, strict=True):
         curve = {"label": name, "stroke": colour, "show": show, "width": 1.6, "points": points}
         if name in chart.setpoint:
@@ -131,7 +131,7 @@ def span_ends(chart: Chart, values: FloatArray) -> tuple[float, float]:
     if finite.size == 0:
         return MIN_LOG_VALUE, MIN_LOG_VALUE
     low, high = float(finite.min()), float(finite.max())
-    if chart.logarithmic or chart.least > 0.0:
+    if chart.logarithmic or chart.min_extent > 0.0:
         return low, high
     bounds = chart.scale * np.array(chart.limits)
     bound_range = float(np.ptp(bounds)) if bounds.size > 1 else 2.0 * max(-low, high)
@@ -167,13 +167,13 @@ def scales(chart: Chart) -> dict[str, Any]:
     if chart.logarithmic:
         # Linear about zero and open to gaps, which uPlot's own logarithm is not.
         height = {"distr": 4, "asinh": MIN_LOG_VALUE}
-    elif chart.least > 0.0:
-        soft = chart.scale * chart.least
+    elif chart.min_extent > 0.0:
+        soft = chart.scale * chart.min_extent
         soft_limits = {"min": -soft, "max": soft}
         height = {
             "range": {
-                bound_name: {"pad": 0.1, "soft": at, "mode": 1}
-                for bound_name, at in soft_limits.items()
+                bound_name: {"pad": 0.1, "soft": bound, "mode": 1}
+                for bound_name, bound in soft_limits.items()
             }
         }
     return {"x": {"time": False}, "y": height}
@@ -281,8 +281,8 @@ class LiveCharts:
         self._legends: dict[str, Any] = {}
         self._styles: dict[str, tuple[bool, ...]] = {}
         self._drawn: tuple[Any, ...] = ()
-        self._last = -np.inf
-        self._held: float | None = None
+        self._last_update = -np.inf
+        self._held_time: float | None = None
         gui = server.gui
         with container:
             self.window = gui.add_slider(
@@ -357,19 +357,23 @@ class LiveCharts:
         )
         state = (history.count, *control_values, self.shown)
         present_time = self._clock()
-        if state == self._drawn or present_time - self._last < UPDATE_PERIOD or len(history) == 0:
+        if (
+            state == self._drawn
+            or present_time - self._last_update < UPDATE_PERIOD
+            or len(history) == 0
+        ):
             return False
         has_changed = self._drawn[1:] != state[1:]
-        self._drawn, self._last = state, present_time
+        self._drawn, self._last_update = state, present_time
         time = history.time()
         newest = float(time[-1])
         if not self.hold.value:
-            self._held = None
-        elif self._held is None or self._held > newest:
-            self._held = newest
+            self._held_time = None
+        elif self._held_time is None or self._held_time > newest:
+            self._held_time = newest
         elif not has_changed:
             return False
-        end_time = (newest if self._held is None else self._held) - self.back.value
+        end_time = (newest if self._held_time is None else self._held_time) - self.back.value
         end_time = max(end_time, min(float(time[0]) + self.window.value, newest))
         for chart in self.charts:
             if self._boxes[chart.name].value:
@@ -384,10 +388,10 @@ class LiveCharts:
         for handle in (self.window, self.back, self.hold, self._chooser):
             handle.remove()
 
-    def _build(self, charts: Sequence[Chart], shown: Sequence[str]) -> None:
+    def _build(self, charts: Sequence[Chart], names_to_show: Sequence[str]) -> None:
         self.charts, self._drawn = tuple(charts), ()
         names = [chart.name for chart in self.charts]
-        first_shown = shown if set(shown) <= set(names) else names[:2]
+        first_shown = names_to_show if set(names_to_show) <= set(names) else names[:2]
         gui = self._server.gui
         with self._chooser:
             self._boxes = {
@@ -429,7 +433,7 @@ class LiveCharts:
         has_values: Any = np.isfinite(values).any(axis=0)
         plot, style = self.plots[chart.name], (self.fitted.value, *has_values.tolist())
         if self._styles[chart.name] != style:
-            plot.series = series(chart, fitted=style[0], there=style[1:])
+            plot.series = series(chart, fitted=style[0], has_values=style[1:])
             self._styles[chart.name] = style
         values = np.round(chart.scale * values, DECIMALS)
         if chart.logarithmic:

@@ -48,7 +48,7 @@ ACCELERATION_CHART = Chart(
     "m/s²",
     (*(f"{axis} of the base" for axis in AXIS_NAMES), *AXIS_NAMES),
     setpoint=tuple(f"{axis} of the base" for axis in AXIS_NAMES),
-    least=0.1,
+    min_extent=0.1,
 )
 
 RANDOM_POLICY = "random"
@@ -68,7 +68,7 @@ class Part(NamedTuple):
 TASK_CHARTS: dict[str, tuple[Part, ...]] = {
     "PoseTracking": (
         Part(
-            Chart("position_error", "Position error", "mm", AXIS_NAMES, 1e3, least=1e-5),
+            Chart("position_error", "Position error", "mm", AXIS_NAMES, 1e3, min_extent=1e-5),
             lambda info: info["position_error"],
         ),
         Part(
@@ -78,14 +78,14 @@ TASK_CHARTS: dict[str, tuple[Part, ...]] = {
                 "deg",
                 AXIS_NAMES,
                 DEGREES_PER_RADIAN,
-                least=1e-4,
+                min_extent=1e-4,
             ),
             lambda info: info["orientation_error"],
         ),
     ),
     "MotionCueing": (
         Part(
-            Chart("force_error", "Error of perceived force", "m/s²", AXIS_NAMES, least=0.1),
+            Chart("force_error", "Error of perceived force", "m/s²", AXIS_NAMES, min_extent=0.1),
             lambda info: info["perceived_error"][:3],
         ),
         Part(
@@ -95,7 +95,7 @@ TASK_CHARTS: dict[str, tuple[Part, ...]] = {
                 "deg/s",
                 AXIS_NAMES,
                 DEGREES_PER_RADIAN,
-                least=0.01,
+                min_extent=0.01,
             ),
             lambda info: info["perceived_error"][3:6],
         ),
@@ -106,17 +106,19 @@ TASK_CHARTS: dict[str, tuple[Part, ...]] = {
             lambda info: np.concatenate([info["base_acceleration"], info["absolute_acceleration"]]),
         ),
         Part(
-            Chart("displacement", "Displacement in the world", "mm", AXIS_NAMES, 1e3, least=1e-4),
+            Chart(
+                "displacement", "Displacement in the world", "mm", AXIS_NAMES, 1e3, min_extent=1e-4
+            ),
             lambda info: info["absolute_displacement"],
         ),
     ),
     "BallBalance": (
         Part(
-            Chart("ball_error", "Ball to target", "mm", AXIS_NAMES[:2], 1e3, least=1e-3),
+            Chart("ball_error", "Ball to target", "mm", AXIS_NAMES[:2], 1e3, min_extent=1e-3),
             lambda info: info["target_error"],
         ),
         Part(
-            Chart("slope", "Slope of the plate", "%", AXIS_NAMES[:2], 100.0, least=0.01),
+            Chart("slope", "Slope of the plate", "%", AXIS_NAMES[:2], 100.0, min_extent=0.01),
             lambda info: info["slope"],
         ),
     ),
@@ -134,13 +136,13 @@ class EnvironmentCharts:
     def __init__(self, task: Task) -> None:
         """Define the charts of a task."""
         self._task = task
-        self._own = TASK_CHARTS.get(type(task).__name__, ())
+        self._error_charts = TASK_CHARTS.get(type(task).__name__, ())
         terms = tuple(task.terms)
         max_force = np.unique(actuator_limits(task.platform).force)
         bounds = tuple(max_force[np.isfinite(max_force)].tolist())
         self.charts = (
             Chart("reward", "Reward", "", ("sum", *terms)),
-            *(curve_group.chart for curve_group in self._own),
+            *(curve_group.chart for curve_group in self._error_charts),
             Chart("actions", "Actions", "", _names(task), limits=(-1.0, 1.0)),
             Chart("return", "Sum of rewards", "", ("return",)),
             Chart(
@@ -168,7 +170,7 @@ class EnvironmentCharts:
             "return": returned,
             "forces": info["forces"],
         }
-        return values | {part.chart.name: part.values(info) for part in self._own}
+        return values | {part.chart.name: part.values(info) for part in self._error_charts}
 
 
 def _names(task: Task) -> tuple[str, ...]:
@@ -287,7 +289,7 @@ class EnvironmentSession:
         self._charts = EnvironmentCharts(base_environment.task)
         self.history = History(self._charts.charts, round(HISTORY_LENGTH / HISTORY_INTERVAL))
         self.real_time_factor = float("nan")
-        self._first = seed
+        self._first_seed = seed
         try:
             self.choose(name if name is not None else next(iter(laws), ZERO_ACTOR))
             self.begin(seed)
@@ -337,28 +339,28 @@ class EnvironmentSession:
         Raises:
             InputError: not a whole number from 0.
         """
-        self._first, self.episode, self.stopped = whole_number(seed, "seed", 0), 0, ""
-        self._time = self._left = 0.0
+        self._first_seed, self.episode, self.stopped = whole_number(seed, "seed", 0), 0, ""
+        self._time = self._time_left = 0.0
         self.history.clear()
-        self._due = 0.0
+        self._next_record = 0.0
         self._next()
 
     def advance(self, duration: float) -> None:
         """Do whole control periods; after an episode there is a pause, then the next begins."""
-        self._left += max(duration, 0.0)
-        while self._left >= self.period * (1.0 - 1e-9) and not self.stopped:
-            self._left -= self.period
+        self._time_left += max(duration, 0.0)
+        while self._time_left >= self.period * (1.0 - 1e-9) and not self.stopped:
+            self._time_left -= self.period
             self._time += self.period
             if self._reason:
-                self._rest -= self.period
-                if self._rest <= 0.0:
+                self._pause_left -= self.period
+                if self._pause_left <= 0.0:
                     self._guarded(self._next)
             else:
                 self._guarded(self._step)
 
     def reset(self) -> None:
         """Restart with the first seed."""
-        self.begin(self._first)
+        self.begin(self._first_seed)
 
     def close(self) -> None:
         """Free the environment; more calls do nothing."""
@@ -366,7 +368,7 @@ class EnvironmentSession:
 
     def _next(self) -> None:
         """Begin the next episode; the charts have a gap before it."""
-        self.seed, self.episode = self._first + self.episode, self.episode + 1
+        self.seed, self.episode = self._first_seed + self.episode, self.episode + 1
         self._observation, _ = self._env.reset(seed=self.seed)
         self._env.action_space.seed(self.seed)
         self._reason, self.returned, self.steps = "", 0.0, 0
@@ -382,12 +384,12 @@ class EnvironmentSession:
         self._observation, reward, terminated, truncated, info = self._env.step(action)
         self.returned += reward
         self.steps += 1
-        if self._time >= self._due or terminated or truncated:
-            self._due = max(self._due + HISTORY_INTERVAL, self._time)
+        if self._time >= self._next_record or terminated or truncated:
+            self._next_record = max(self._next_record + HISTORY_INTERVAL, self._time)
             self.history.append(self._time, self._charts.values(info, action, self.returned))
         if terminated or truncated:
             self._reason = info["termination"] or "time is up"
-            self._rest = END_PAUSE
+            self._pause_left = END_PAUSE
 
     def _guarded(self, function: Callable[[], None]) -> None:
         try:

@@ -152,7 +152,9 @@ class Page:
             restore: uses the set-up that a page's address ends in; None where there is none.
         """
         self.server, self.label, self._warning = server, label, warning
-        self.runner = Runner(source, shown=self.show, watched=lambda: bool(server.get_clients()))
+        self.runner = Runner(
+            source, after_advance=self.show, is_watched=lambda: bool(server.get_clients())
+        )
         self.requests = Requests(self.runner.do)
         charts = lay_out(server, self._look)
         self.view = SceneView(server, source.platform, **self._carried())

@@ -75,7 +75,7 @@ class ShadowPage:
                 "um",
                 AXIS_NAMES,
                 MICRO_SCALE,
-                least=MIN_CHART_RANGE,
+                min_extent=MIN_CHART_RANGE,
             ),
             Chart(
                 "angle",
@@ -83,7 +83,7 @@ class ShadowPage:
                 "urad",
                 AXIS_NAMES,
                 MICRO_SCALE,
-                least=MIN_CHART_RANGE,
+                min_extent=MIN_CHART_RANGE,
             ),
             Chart(
                 "residuals",
@@ -91,7 +91,7 @@ class ShadowPage:
                 "",
                 tuple(legs(platform.n_actuators)),
                 limits=(1.0,),
-                least=1.0,
+                min_extent=1.0,
             ),
         )
         self._history = History(charts, round(HISTORY_LENGTH / FRAME_PERIOD))

@@ -170,14 +170,14 @@ class LoopModel:
         """Whether the closed loop is asymptotically stable."""
         transition, input_sum = self.sampled()
         size = len(transition)
-        closed = np.zeros((size + 1, size + 1))
-        closed[:size, :size] = transition
-        closed[:size, 0] -= self.position_gain * input_sum
-        closed[:size, size] = input_sum
-        closed[size, 0] = -self.position_integral * self.period
-        closed[size, size] = 1.0
+        closed_loop = np.zeros((size + 1, size + 1))
+        closed_loop[:size, :size] = transition
+        closed_loop[:size, 0] -= self.position_gain * input_sum
+        closed_loop[:size, size] = input_sum
+        closed_loop[size, 0] = -self.position_integral * self.period
+        closed_loop[size, size] = 1.0
         # Without an integral gain its state stays at 1.
-        closed_block = closed if self.position_integral > 0.0 else closed[:size, :size]
+        closed_block = closed_loop if self.position_integral > 0.0 else closed_loop[:size, :size]
         return bool(np.abs(np.linalg.eigvals(closed_block)).max() < 1.0)
 
     def _step_matrices(self) -> tuple[FloatArray, FloatArray]:
@@ -192,18 +192,23 @@ class LoopModel:
         size = 4 + setpoints + efforts
         eye = np.eye(size)
         # Rows of what is formed within the step: by the states, then by the setpoint.
-        setpoint = _late(
-            eye, setpoints, first_setpoint, delay_steps, fresh=np.zeros(size), by_fresh=1.0
+        setpoint = _delayed_row(
+            eye,
+            setpoints,
+            first_setpoint,
+            delay_steps,
+            newest=np.zeros(size),
+            newest_by_setpoint=1.0,
         )
         error = setpoint - np.append(eye[v], 0.0)
         commanded_effort = self.velocity_gain * error + np.append(eye[integral], 0.0)
-        acting_effort = _late(
+        acting_effort = _delayed_row(
             eye,
             efforts,
             first_effort,
             inner_delay_steps,
-            fresh=commanded_effort[:-1],
-            by_fresh=commanded_effort[-1],
+            newest=commanded_effort[:-1],
+            newest_by_setpoint=commanded_effort[-1],
         )
         remaining, mean_left = 0.0, 0.0
         if self.current_lag > 0.0:
@@ -231,21 +236,21 @@ class LoopModel:
         return state_rows[:, :-1], state_rows[:, -1]
 
 
-def _late(
+def _delayed_row(
     eye: FloatArray,
     count: int,
-    first: int,
+    first_slot: int,
     steps: float,
     *,
-    fresh: FloatArray,
-    by_fresh: float,
+    newest: FloatArray,
+    newest_by_setpoint: float,
 ) -> FloatArray:
     """Return the row `(size + 1,)` of a signal `steps` ago, interpolated between queue entries."""
-    new_value = np.append(fresh, by_fresh)
+    new_value = np.append(newest, newest_by_setpoint)
     if count == 0:
         return new_value
-    older_value = np.append(eye[first + count - 1], 0.0)
-    newer_value = np.append(eye[first + count - 2], 0.0) if count > 1 else new_value
+    older_value = np.append(eye[first_slot + count - 1], 0.0)
+    newer_value = np.append(eye[first_slot + count - 2], 0.0) if count > 1 else new_value
     fraction_older = count - steps
     return np.asarray((1.0 - fraction_older) * older_value + fraction_older * newer_value)
 
@@ -328,12 +333,12 @@ def modelled_response(
         InputError: not a machine.
     """
     modes = actuator_modes(platform)
-    parts = modes.shapes.T @ path.rates
-    modal_response = np.zeros((len(frequency), len(parts)), dtype=complex)
-    for mass, shape, part in zip(modes.masses, modes.shapes.T, parts, strict=True):
-        if np.isfinite(mass) and abs(part) > MOBILITY_TOLERANCE * np.abs(parts).max():
+    modal_rates = modes.shapes.T @ path.rates
+    modal_response = np.zeros((len(frequency), len(modal_rates)), dtype=complex)
+    for mass, shape, modal_rate in zip(modes.masses, modes.shapes.T, modal_rates, strict=True):
+        if np.isfinite(mass) and abs(modal_rate) > MOBILITY_TOLERANCE * np.abs(modal_rates).max():
             gain = loop.changed(mass=mass).response(frequency).gain
-            modal_response += part * np.outer(gain, shape)
+            modal_response += modal_rate * np.outer(gain, shape)
     inverse_jacobian = np.linalg.pinv(platform.jacobian(platform.home))
     displaced = modal_response @ inverse_jacobian.T
     path_response = (
@@ -471,13 +476,13 @@ def motor_response(
     )
 
 
-def with_armature(platform: Model, share: float) -> Model:
-    """Return a machine on screws whose armatures have `share` of their inertia.
+def with_armature(platform: Model, fraction: float) -> Model:
+    """Return a machine on screws whose armatures have `fraction` of their inertia.
 
     Raises:
         InputError: a share not above zero, or legs that differ or are not driven by screws.
     """
-    platform_share = positive(share, "share")
+    platform_share = positive(fraction, "share")
     parameter_values = as_model(platform).parameters.model_dump()
     leg = parameter_values.get("leg")
     drive = leg.get("drive") if isinstance(leg, dict) else None
@@ -606,7 +611,7 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
         raise InputError("hardware", "must have drives, those of twin.load(name, 'hardware')")
     ideal = machine_loop(platform, path_mass(platform, axis_path(platform, "pitch")))
     lumped = ideal.changed(mass=float(lumped_mass(platform, drives=False)[0]))
-    slow = with_peak(ideal, "current_lag")
+    lagged_loop = with_peak(ideal, "current_lag")
     late_loop = with_peak(lumped, "inner_delay")
     differing = with_peak(ideal.changed(feedforward="difference"), "current_lag")
     damped = with_peak(ideal.changed(friction=drive.reflected().viscous), "current_lag")
@@ -617,7 +622,10 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
             f"pitch, current loop of {1e3 * drive.current_lag:g} ms",
             ideal.changed(current_lag=drive.current_lag),
         ),
-        "lag": (f"pitch, lag of {1e3 * slow.current_lag:.2f} ms in the velocity loop", slow),
+        "lag": (
+            f"pitch, lag of {1e3 * lagged_loop.current_lag:.2f} ms in the velocity loop",
+            lagged_loop,
+        ),
         "lag, difference": (
             f"pitch, feedforward by difference, lag of {1e3 * differing.current_lag:.2f} ms",
             differing,

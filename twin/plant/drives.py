@@ -26,22 +26,22 @@ from twin.plant.signals import Command
 LIMIT_CODES = (("force", AT_EFFORT), ("speed", AT_SPEED), ("", OUT_OF_STEP))
 
 IDEAL_DRIVE = {
-    column.PEAK: inf,
-    column.CONTINUOUS: inf,
-    column.FASTEST: inf,
-    column.LOWER: -inf,
-    column.UPPER: inf,
+    column.PEAK_EFFORT: inf,
+    column.CONTINUOUS_EFFORT: inf,
+    column.MAX_SPEED: inf,
+    column.LOWER_SWITCH: -inf,
+    column.UPPER_SWITCH: inf,
     column.LOWER_STOP: -inf,
     column.UPPER_STOP: inf,
-    column.STRIBECK: 1.0,
-    column.ENGAGING: 1.0,
-    column.RELEASING: 1.0,
-    column.UPDATE: 1.0,
+    column.STRIBECK_SPEED: 1.0,
+    column.ENGAGE_FRACTION: 1.0,
+    column.RELEASE_FRACTION: 1.0,
+    column.UPDATE_STEPS: 1.0,
     column.TOP_SPEED: inf,
 }
 """Constants other than zero of an actuator without a drive and without limits."""
 
-UNLIMITED_COLUMNS = (column.PEAK, column.CONTINUOUS, column.FASTEST)
+UNLIMITED_COLUMNS = (column.PEAK_EFFORT, column.CONTINUOUS_EFFORT, column.MAX_SPEED)
 """Columns of the constants that are infinite for a drive without limits."""
 
 MOTOR_ANGLE = 0.2
@@ -93,9 +93,9 @@ def saturation(limited: FloatArray) -> Saturation:
     """Return the fractions of the time `(m, n)` of which `limited` gives the limits, 0 for none."""
     if not len(limited):
         limited = np.zeros((1, np.shape(limited)[1]))
-    at = np.array([limited == code for _, code in LIMIT_CODES])
-    force, speed, out_of_step = at.mean(axis=1)
-    return Saturation(force, speed, out_of_step, at.any(axis=2).mean(axis=1))
+    is_at_limit = np.array([limited == code for _, code in LIMIT_CODES])
+    force, speed, out_of_step = is_at_limit.mean(axis=1)
+    return Saturation(force, speed, out_of_step, is_at_limit.any(axis=2).mean(axis=1))
 
 
 def at_limits(limited: FloatArray, rotary: bool) -> list[str]:
@@ -107,18 +107,18 @@ def at_limits(limited: FloatArray, rotary: bool) -> list[str]:
     ]
 
 
-def _state(name: str, rotary: bool, which: Any) -> str:
+def _state(name: str, rotary: bool, is_at_limit: Any) -> str:
     if not name:
-        return f"{_legs(which)} out of step"
+        return f"{_legs(is_at_limit)} out of step"
     quantity = "torque" if rotary and name == "force" else name
-    return f"{_legs(which)} at {'their' if which.sum() > 1 else 'its'} {quantity} limit"
+    return f"{_legs(is_at_limit)} at {'their' if is_at_limit.sum() > 1 else 'its'} {quantity} limit"
 
 
-def _legs(which: Any) -> str:
-    if which.all():
+def _legs(is_at_limit: Any) -> str:
+    if is_at_limit.all():
         return "all legs"
-    leg_numbers = ", ".join(str(index + 1) for index in np.flatnonzero(which))
-    return f"{'legs' if which.sum() > 1 else 'leg'} {leg_numbers}"
+    leg_numbers = ", ".join(str(index + 1) for index in np.flatnonzero(is_at_limit))
+    return f"{'legs' if is_at_limit.sum() > 1 else 'leg'} {leg_numbers}"
 
 
 def _percent(fraction: float) -> str:
@@ -131,28 +131,36 @@ def fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
     if positioning is None:
         return
     row[column.POSITIONING] = column.STEPPER_DRIVE if positioning.stepper else column.SERVO_DRIVE
-    row[column.DEAD], row[column.SPAN] = positioning.half_dead_band, positioning.span
-    row[column.DIGIT], row[column.FIELD_DAMPING] = positioning.digit, positioning.field_damping
-    row[column.UPDATE] = max(1, round(1.0 / (positioning.update_rate * step)))
+    row[column.DEAD_BAND], row[column.SPAN_OR_FULL_STEP] = (
+        positioning.half_dead_band,
+        positioning.span,
+    )
+    row[column.POSITION_RESOLUTION], row[column.FIELD_DAMPING] = (
+        positioning.digit,
+        positioning.field_damping,
+    )
+    row[column.UPDATE_STEPS] = max(1, round(1.0 / (positioning.update_rate * step)))
     row[column.TOP_SPEED] = positioning.top_speed
-    row[column.FASTEST] = min(row[column.FASTEST], positioning.top_speed)
+    row[column.MAX_SPEED] = min(row[column.MAX_SPEED], positioning.top_speed)
 
 
 def positioning_stiffness(drives: FloatArray) -> FloatArray:
     """Return the stiffness `(m,)` of position drives [N/m, N m/rad], zero for other drives."""
-    span = np.where(drives[:, column.SPAN] > 0.0, drives[:, column.SPAN], inf)
+    span = np.where(
+        drives[:, column.SPAN_OR_FULL_STEP] > 0.0, drives[:, column.SPAN_OR_FULL_STEP], inf
+    )
     slope = np.where(drives[:, column.POSITIONING] == column.STEPPER_DRIVE, 0.5 * np.pi, 1.0)
-    peak = np.where(np.isfinite(drives[:, column.PEAK]), drives[:, column.PEAK], 0.0)
+    peak = np.where(np.isfinite(drives[:, column.PEAK_EFFORT]), drives[:, column.PEAK_EFFORT], 0.0)
     return np.asarray(slope * peak / span)
 
 
 def positioning_lead(drives: FloatArray, efforts: FloatArray) -> FloatArray:
     """Return the lead `(n,)` [m, rad] of setpoint over motor that gives `efforts` `(n,)`."""
-    fraction = np.clip(efforts / drives[:, column.PEAK], -1.0, 1.0)
-    span, sign = drives[:, column.SPAN], np.sign(fraction)
+    fraction = np.clip(efforts / drives[:, column.PEAK_EFFORT], -1.0, 1.0)
+    span, sign = drives[:, column.SPAN_OR_FULL_STEP], np.sign(fraction)
     stepper = drives[:, column.POSITIONING] == column.STEPPER_DRIVE
     lag = np.where(stepper, 2.0 / np.pi * np.arcsin(fraction), fraction)
-    return np.asarray(sign * drives[:, column.DEAD] + span * lag)
+    return np.asarray(sign * drives[:, column.DEAD_BAND] + span * lag)
 
 
 def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> FloatArray:
@@ -211,9 +219,9 @@ def drive_constants(platform: MachineModel, timestep: float, limits: bool = True
 def _fill_actuator(row: FloatArray, actuator: Any) -> None:
     """Fill the limits of force and speed, which ideal actuators have as well."""
     if actuator.effort is not None:
-        row[column.PEAK] = actuator.effort
+        row[column.PEAK_EFFORT] = actuator.effort
     if actuator.speed is not None:
-        row[column.FASTEST] = actuator.speed
+        row[column.MAX_SPEED] = actuator.speed
 
 
 def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
@@ -221,38 +229,38 @@ def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
     row[column.INERTIA] = reflected_drive.inertia
     row[column.FRICTION] = reflected_drive.friction
     row[column.BREAKAWAY] = reflected_drive.friction * drive.breakaway
-    row[column.STRIBECK] = reflected_drive.stribeck_speed
+    row[column.STRIBECK_SPEED] = reflected_drive.stribeck_speed
     row[column.VISCOUS] = reflected_drive.viscous
     row[column.HALF_BACKLASH] = 0.5 * reflected_drive.backlash
     row[column.STIFFNESS] = reflected_drive.stiffness
     row[column.DAMPING] = reflected_drive.damping
-    row[column.BRAKE] = reflected_drive.brake
+    row[column.BRAKE_EFFORT] = reflected_drive.brake
     if drive.current_lag > 0.0:
         lags = step / drive.current_lag
-        row[column.LAG], row[column.LAG_MEAN] = exp(-lags), -expm1(-lags) / lags
+        row[column.LAG_FACTOR], row[column.MEAN_LAG_FACTOR] = exp(-lags), -expm1(-lags) / lags
     if drive.thermal_time is not None:
         continuous_effort = actuator.continuous_effort
-        row[column.CONTINUOUS] = inf if continuous_effort is None else continuous_effort
-        row[column.WARMING] = -expm1(-step / drive.thermal_time)
+        row[column.CONTINUOUS_EFFORT] = inf if continuous_effort is None else continuous_effort
+        row[column.HEATING_FRACTION] = -expm1(-step / drive.thermal_time)
     if reflected_drive.peak is not None:
-        row[column.PEAK] = reflected_drive.peak
+        row[column.PEAK_EFFORT] = reflected_drive.peak
     for column_index, time in (
-        (column.ENGAGING, drive.brake_engage_time),
-        (column.RELEASING, drive.brake_release_time),
+        (column.ENGAGE_FRACTION, drive.brake_engage_time),
+        (column.RELEASE_FRACTION, drive.brake_release_time),
     ):
         row[column_index] = min(1.0, step / time) if time > 0.0 else 1.0
     if drive.analogue_bits is not None:
         digits = 2.0 ** (drive.analogue_bits - 1)
         for column_index, full_scale in (
-            (column.SPEED_DIGIT, row[column.FASTEST]),
-            (column.EFFORT_DIGIT, row[column.PEAK]),
+            (column.SPEED_RESOLUTION, row[column.MAX_SPEED]),
+            (column.EFFORT_RESOLUTION, row[column.PEAK_EFFORT]),
         ):
             row[column_index] = full_scale / digits if np.isfinite(full_scale) else 0.0
 
 
 def _fill_limits(row: FloatArray, drive: AnyDrive, low: float, high: float) -> None:
     """Fill switches and end stops; their stiffness is the transmission's."""
-    row[column.LOWER], row[column.UPPER] = low, high
+    row[column.LOWER_SWITCH], row[column.UPPER_SWITCH] = low, high
     overtravel = drive.reflected().overtravel
     if overtravel is not None and row[column.STIFFNESS] > 0.0:
         row[column.LOWER_STOP], row[column.UPPER_STOP] = low - overtravel, high + overtravel
@@ -331,10 +339,8 @@ def _stable_step(
     `largest_response` is the largest eigenvalue of `response`.
     """
     if (stiffness == stiffness[0]).all() and (damping == damping[0]).all():
-        stiffness_per_mass, damping_per_mass = (
-            float(stiffness[0]) * largest_response,
-            float(damping[0]) * largest_response,
-        )
+        stiffness_per_mass = float(stiffness[0]) * largest_response
+        damping_per_mass = float(damping[0]) * largest_response
     else:
         stiffness_per_mass = _largest(_weighted(response, stiffness))
         damping_per_mass = _largest(_weighted(response, damping))
@@ -394,8 +400,10 @@ def _weighted(matrix: FloatArray, weights: FloatArray) -> FloatArray:
     return root[:, None] * matrix * root
 
 
-def follow(drives: FloatArray, states: FloatArray, before: Command, now: Command) -> None:
-    """Set the integrals in `states` for a bumpless change from command `before` to `now`.
+def follow(
+    drives: FloatArray, states: FloatArray, old_command: Command, new_command: Command
+) -> None:
+    """Set the integrals in `states` for a bumpless change from one command to another.
 
     Where feedforward ends, the velocity loops take over its force; after mode "force", whose
     force they have taken over already, what begins is left out of it.
@@ -403,40 +411,40 @@ def follow(drives: FloatArray, states: FloatArray, before: Command, now: Command
     Args:
         drives: `(n, CONSTANTS)`.
         states: `(n, STATES)`, changed in place.
-        before: followed so far.
-        now: followed from now on.
+        old_command: followed so far.
+        new_command: followed from now on.
     """
     integral = states[:, column.INTEGRAL]
-    if before.mode == "velocity":
-        if before.feedforward is not None and now.feedforward is None:
-            integral += _passed(drives, before.feedforward)
-            bound(drives, states)
-    elif now.mode == "velocity" and now.feedforward is not None:
-        integral -= _passed(drives, now.feedforward)
+    if old_command.mode == "velocity":
+        if old_command.feedforward is not None and new_command.feedforward is None:
+            integral += _converted(drives, old_command.feedforward)
+            limit_integrals(drives, states)
+    elif new_command.mode == "velocity" and new_command.feedforward is not None:
+        integral -= _converted(drives, new_command.feedforward)
 
 
-def take_over(drives: FloatArray, states: FloatArray, now: Command) -> None:
-    """Set the integrals to the motors' efforts less the feedforward of the command `now`.
+def take_over(drives: FloatArray, states: FloatArray, command: Command) -> None:
+    """Set the integrals to the motors' efforts less the feedforward of the command `command`.
 
     Args:
         drives: `(n, CONSTANTS)`.
         states: `(n, STATES)`, changed in place.
-        now: the first command of another controller.
+        command: the first command of another controller.
     """
     integral = states[:, column.INTEGRAL]
     integral[:] = states[:, column.EFFORT]
-    if now.mode == "velocity" and now.feedforward is not None:
-        integral -= _passed(drives, now.feedforward)
+    if command.mode == "velocity" and command.feedforward is not None:
+        integral -= _converted(drives, command.feedforward)
 
 
-def bound(drives: FloatArray, states: FloatArray) -> None:
+def limit_integrals(drives: FloatArray, states: FloatArray) -> None:
     """Limit the integrals to the drives' peak efforts."""
-    peak, integral = drives[:, column.PEAK], states[:, column.INTEGRAL]
+    peak, integral = drives[:, column.PEAK_EFFORT], states[:, column.INTEGRAL]
     np.clip(integral, -peak, peak, out=integral)
 
 
-def _passed(drives: FloatArray, feedforward: FloatArray) -> FloatArray:
+def _converted(drives: FloatArray, feedforward: FloatArray) -> FloatArray:
     """Return `feedforward` `(n,)` limited to the range of the converters, without rounding."""
-    peak = drives[:, column.PEAK]
-    is_quantised = drives[:, column.EFFORT_DIGIT] > 0.0
+    peak = drives[:, column.PEAK_EFFORT]
+    is_quantised = drives[:, column.EFFORT_RESOLUTION] > 0.0
     return np.where(is_quantised, np.clip(feedforward, -peak, peak), feedforward)

@@ -158,7 +158,7 @@ class EncoderDecoder:
     """Follows raw counts from power-up, in homing mode until an actuator's first index pulse.
 
     Whole counts are summed without rounding: there is no drift. A travel of less than half a turn
-    in a sample is exact. More is a fault if counts show it: a remainder above `largest` after
+    in a sample is exact. More is a fault if counts show it: a remainder above `max_counts` after
     whole turns are taken off, or an index pulse that could not be reached. Whole turns in a sample
     show only in the drives' speeds (`expected`).
 
@@ -168,15 +168,20 @@ class EncoderDecoder:
     """
 
     def __init__(
-        self, resolution: Any, turn: Any, *, largest: Any = None, slow: Any = MAX_HOMING_COUNTS
+        self,
+        resolution: Any,
+        turn: Any,
+        *,
+        max_counts: Any = None,
+        max_homing_counts: Any = MAX_HOMING_COUNTS,
     ) -> None:
         """Describe the encoders.
 
         Args:
             resolution: `(n,)` one count in the actuators' coordinates [m, rad].
             turn: `(n,)` counts over one turn.
-            largest: counts in a sample that are possible; default all below half a turn.
-            slow: the same while homing.
+            max_counts: counts in a sample that are possible; default all below half a turn.
+            max_homing_counts: the same while homing.
 
         Raises:
             InputError: wrong shapes, not finite, or counts of half a turn or more.
@@ -185,12 +190,12 @@ class EncoderDecoder:
         n = len(np.atleast_1d(self.resolution))
         self.turn = as_vector(turn, "turn", n)
         largest_jump = np.ceil(0.5 * self.turn) - 1.0
-        self._largest = (
-            largest_jump if largest is None else _counts(largest, "largest", largest_jump)
+        self._max_counts = (
+            largest_jump if max_counts is None else _counts(max_counts, "max_counts", largest_jump)
         )
-        self._slow = _counts(slow, "slow", largest_jump)
+        self._max_homing_counts = _counts(max_homing_counts, "max_homing_counts", largest_jump)
         self._states = np.zeros((n, DECODER_SIZE))
-        self._anchor = np.full(n, np.nan)
+        self._zero_coordinates = np.full(n, np.nan)
 
     @property
     def travel(self) -> FloatArray:
@@ -214,7 +219,9 @@ class EncoderDecoder:
     @property
     def coordinates(self) -> FloatArray:
         """`(n,)` [m, rad]; NaN for actuators without reference."""
-        return np.asarray(self._anchor + self._states[:, DECODER_TRAVEL] * self.resolution)
+        return np.asarray(
+            self._zero_coordinates + self._states[:, DECODER_TRAVEL] * self.resolution
+        )
 
     @property
     def fault(self) -> str:
@@ -242,9 +249,9 @@ class EncoderDecoder:
         """
         self._states[:] = 0.0
         self._states[:, DECODER_RAW] = as_vector(raw, "raw", len(self.turn))
-        self._anchor[:] = np.nan
+        self._zero_coordinates[:] = np.nan
         if coordinates is not None:
-            self._anchor[:] = as_vector(coordinates, "coordinates", len(self.turn))
+            self._zero_coordinates[:] = as_vector(coordinates, "coordinates", len(self.turn))
             self._states[:, DECODER_INDEXED] = 1.0
 
     def update(self, raw: Any, expected: Any = None) -> None:
@@ -266,8 +273,8 @@ class EncoderDecoder:
             self._states,
             counts,
             self.turn,
-            self._largest,
-            self._slow,
+            self._max_counts,
+            self._max_homing_counts,
             expected_counts,
             expected is not None,
         )
@@ -293,7 +300,7 @@ class EncoderDecoder:
         distance_above_pulse = decoder_state[DECODER_RAW] * count_size
         turn_number = np.round((estimate - distance_above_pulse - index_coordinate) / turn_length)
         coordinate = float(index_coordinate + turn_number * turn_length + distance_above_pulse)
-        self._anchor[actuator] = coordinate - decoder_state[DECODER_TRAVEL] * count_size
+        self._zero_coordinates[actuator] = coordinate - decoder_state[DECODER_TRAVEL] * count_size
         return float(estimate - coordinate)
 
     def decode(self, raw: Any) -> tuple[FloatArray, FloatArray]:
@@ -307,13 +314,19 @@ class EncoderDecoder:
         raw_rows = as_floats(raw, "raw", len(self.turn))
         travel, fault_codes = np.empty_like(raw_rows), np.empty_like(raw_rows)
         unwrap_many(
-            self._states.copy(), raw_rows, self.turn, self._largest, self._slow, travel, fault_codes
+            self._states.copy(),
+            raw_rows,
+            self.turn,
+            self._max_counts,
+            self._max_homing_counts,
+            travel,
+            fault_codes,
         )
         return travel, fault_codes
 
 
-def _counts(value: Any, field: str, half: FloatArray) -> FloatArray:
-    counts = np.broadcast_to(as_floats(value, field), half.shape).copy()
-    if not ((counts > 0.0) & (counts <= half)).all():
+def _counts(value: Any, field: str, half_turn: FloatArray) -> FloatArray:
+    counts = np.broadcast_to(as_floats(value, field), half_turn.shape).copy()
+    if not ((counts > 0.0) & (counts <= half_turn)).all():
         raise InputError(field, "must be above zero and below half a turn")
     return counts

@@ -200,14 +200,14 @@ class Homing:
         self.decoder = EncoderDecoder(settings.resolution, settings.turn)
         self.corrections = np.full(n, np.nan)
         self._phases = np.full(n, BRAKE_PHASE)
-        self._released = np.full(n, np.nan)
-        self._goal = np.full(n, np.inf)
-        self._indexed = np.zeros(n)
-        self._since = np.zeros(n)
-        self._checked = np.zeros((n, 2))
-        self._origin = np.zeros(n)
-        self._duration, self._rested = 0.0, 0.0
-        self._begun = False
+        self._release_travel = np.full(n, np.nan)
+        self._pulse_travel = np.full(n, np.inf)
+        self._indexed_at_release = np.zeros(n)
+        self._phase_start = np.zeros(n)
+        self._last_check = np.zeros((n, 2))
+        self._approach_start = np.zeros(n)
+        self._duration, self._unsettled_until = 0.0, 0.0
+        self._has_started = False
         self._fault = ""
 
     @property
@@ -224,10 +224,10 @@ class Homing:
         n = len(self._phases)
         counts = as_vector(inputs.counts, "counts", n)
         switch_pressed = as_vector(inputs.at_minimum, "at_minimum", n) > 0.0
-        if not self._begun:
+        if not self._has_started:
             self.decoder.start(counts)
-            self._since[:] = self._last = inputs.time
-            self._begun = True
+            self._phase_start[:] = self._last = inputs.time
+            self._has_started = True
         elif not inputs.time > self._last:
             raise InputError("time", "must run forwards")
         else:
@@ -251,12 +251,12 @@ class Homing:
         )
 
     def _enter(self, i: int, phase: int, time: float, travel: float) -> None:
-        self._phases[i], self._since[i] = phase, time
-        self._checked[i] = time, travel
+        self._phases[i], self._phase_start[i] = phase, time
+        self._last_check[i] = time, travel
 
     def _search(self, i: int, time: float, travel: float, pressed: bool) -> float:
         """Return the speed of an actuator that searches for its switch or index pulse."""
-        settings, elapsed = self.settings, time - self._since[i]
+        settings, elapsed = self.settings, time - self._phase_start[i]
         if self._phases[i] == BRAKE_PHASE:
             if elapsed >= settings.release_time:
                 self._enter(i, INWARD_PHASE, time, travel)
@@ -274,14 +274,14 @@ class Homing:
     def _find_index(self, i: int, time: float, travel: float, pressed: bool) -> float:
         """Return the speed of an actuator on its way from the switch to the first index pulse."""
         settings, decoder = self.settings, self.decoder
-        if not pressed and np.isnan(self._released[i]):
-            self._released[i] = travel
-            self._goal[i] = decoder.next_pulse[i]
-            self._indexed[i] = decoder.indexed[i]
-        if np.isfinite(self._released[i]):
-            travel_since_switch = travel - self._released[i]
-            new = not self._indexed[i] and decoder.indexed[i] > 0.0
-            if new or travel >= self._goal[i]:
+        if not pressed and np.isnan(self._release_travel[i]):
+            self._release_travel[i] = travel
+            self._pulse_travel[i] = decoder.next_pulse[i]
+            self._indexed_at_release[i] = decoder.indexed[i]
+        if np.isfinite(self._release_travel[i]):
+            travel_since_switch = travel - self._release_travel[i]
+            pulse_seen = not self._indexed_at_release[i] and decoder.indexed[i] > 0.0
+            if pulse_seen or travel >= self._pulse_travel[i]:
                 estimate = settings.switch[i] + travel_since_switch * settings.resolution[i]
                 self.corrections[i] = decoder.refer(i, settings.index_coordinates[i], estimate)
                 self._enter(i, WAITING_PHASE, time, travel)
@@ -290,49 +290,49 @@ class Homing:
             if travel_since_switch > 1.5 * settings.turn[i]:
                 self._give_up(i, "passed no index pulse over one and a half turns")
                 return 0.0
-        if time - self._since[i] > settings.longest_search[i]:
+        if time - self._phase_start[i] > settings.longest_search[i]:
             self._give_up(i, "did not leave its lower switch, or found no index pulse")
         self._check_motion(i, time, travel, settings.search[i])
         return float(settings.search[i])
 
     def _check_motion(self, i: int, time: float, travel: float, speed: float) -> None:
         """Report a fault of an actuator that does not follow its speed command."""
-        check_time, check_travel = self._checked[i]
+        check_time, check_travel = self._last_check[i]
         if time - check_time < self.settings.stall_time:
             return
         # A quarter of the commanded travel tolerates acceleration and a lagging drive.
-        least_travel = 0.25 * speed * (time - check_time) / self.settings.resolution[i]
-        if abs(travel - check_travel) < min(least_travel, 0.5 * self.settings.turn[i]):
+        min_travel = 0.25 * speed * (time - check_time) / self.settings.resolution[i]
+        if abs(travel - check_travel) < min(min_travel, 0.5 * self.settings.turn[i]):
             self._give_up(i, "does not move: check brake, drive and encoder")
-        self._checked[i] = time, travel
+        self._last_check[i] = time, travel
 
     def _go(self, time: float) -> FloatArray:
         """Return the speeds `(n,)` towards the start position; all actuators arrive together."""
         settings, coordinates = self.settings, self.decoder.coordinates
         if self._phases[0] == WAITING_PHASE:
-            self._origin = coordinates
+            self._approach_start = coordinates
             # The peak rate of the minimum-jerk transition is 15/8 of its mean rate.
             remaining_time = np.abs(settings.start - coordinates) / settings.approach
             self._duration = float(
                 max(15.0 / 8.0 * remaining_time.max(), settings.shortest_approach)
             )
-            self._phases[:], self._since[:] = APPROACH_PHASE, time
-        elapsed = time - self._since[0]
+            self._phases[:], self._phase_start[:] = APPROACH_PHASE, time
+        elapsed = time - self._phase_start[0]
         phase = min(elapsed / self._duration, 1.0)
         # The transition of least jerk: at rest and without acceleration at both ends.
         fraction = phase**3 * (10.0 + phase * (6.0 * phase - 15.0))
         slope = 30.0 * (phase * (1.0 - phase)) ** 2 / self._duration
-        travel = settings.start - self._origin
-        error = self._origin + fraction * travel - coordinates
+        travel = settings.start - self._approach_start
+        error = self._approach_start + fraction * travel - coordinates
         if phase == 1.0 and self._phases[0] == APPROACH_PHASE:
             at_start = (np.abs(error) <= settings.tolerance).all()
-            self._rested = self._rested if at_start else elapsed
-            if elapsed - max(self._rested, self._duration) >= settings.settling:
+            self._unsettled_until = self._unsettled_until if at_start else elapsed
+            if elapsed - max(self._unsettled_until, self._duration) >= settings.settling:
                 self._phases[:] = READY_PHASE
             elif elapsed - self._duration > settings.longest_settling:
                 leg = int(np.argmax(np.abs(error) / settings.tolerance))
                 self._give_up(leg, f"stays {abs(error[leg]):.3g} from the start")
         return np.asarray(slope * travel + settings.gain * error)
 
-    def _give_up(self, i: int, why: str) -> None:
-        self._fault = self._fault or f"homing: leg {i + 1} {why}"
+    def _give_up(self, i: int, reason: str) -> None:
+        self._fault = self._fault or f"homing: leg {i + 1} {reason}"

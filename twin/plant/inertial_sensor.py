@@ -173,7 +173,7 @@ class InertialUnit:
         settings[layout.POSITION : layout.POSITION + 3] = parameters.position
         settings[layout.AXES : layout.AXES + 9] = self.rotation.ravel()
         self._model, self._settings = self.errors.model(), settings
-        self._states, self._felt = np.zeros(layout.STATE_COUNT), np.empty(6)
+        self._states, self._true_motion = np.zeros(layout.STATE_COUNT), np.empty(6)
         self._started = False
 
     def __repr__(self) -> str:
@@ -238,7 +238,14 @@ class InertialUnit:
         draws = self._draws[self._next]
         self._next += 1
         status = advance_sensor(
-            self._model, self._settings, self._states, pose, twist, interval, self._felt, draws
+            self._model,
+            self._settings,
+            self._states,
+            pose,
+            twist,
+            interval,
+            self._true_motion,
+            draws,
         )
         if status < 0:
             raise InputError("pose, twist", "must be finite")
@@ -279,13 +286,13 @@ class InertialUnit:
             block = slice(block_start, min(block_start + DRAWS_PER_BLOCK + 1, len(times)))
             draws = random.standard_normal((len(times[block]) - 1, layout.DRAW_COUNT))
             motion = MotionSamples(times[block], poses[block], rates[block], accelerations[block])
-            is_refused = advance_many(
+            failed_row = advance_many(
                 self._model, self._settings, states, motion,
                 has_acceleration, draws, readings[block], is_new[block],
             )  # fmt: skip
-            if is_refused >= 0:
+            if failed_row >= 0:
                 raise InputError(
-                    "pose, twist, acceleration", f"row {block_start + is_refused} is too large"
+                    "pose, twist, acceleration", f"row {block_start + failed_row} is too large"
                 )
         new_rows = is_new > 0.0
         return InertialLog(

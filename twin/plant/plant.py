@@ -22,9 +22,9 @@ from twin.model.integrate import resting_deflection
 from twin.model.machine_base import FOR_MANY, ZERO_VECTOR, run_checked, without_compiling
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.drives import (
-    bound,
     drive_constants,
     follow,
+    limit_integrals,
     motor_substeps,
     positioning_lead,
     take_over,
@@ -185,8 +185,8 @@ class Plant:
             InertialUnit(imu, gravity=gravity, seed=seed) if imu and has_inertial else None
         )
         self._states = np.zeros((n, column.STATE_COUNT))
-        self._forces, self._nothing = np.zeros(n), np.zeros(n)
-        self._internal, self._step = platform.n_deflections, 0.0
+        self._forces, self._zeros = np.zeros(n), np.zeros(n)
+        self._n_springs, self._step = platform.n_deflections, 0.0
 
     @property
     def ideal(self) -> bool:
@@ -228,7 +228,7 @@ class Plant:
         self._delay_steps = round(self._delay / self._step)
         self.exchange(self.platform)
 
-    def alike(self, platform: MachineModel) -> Plant:
+    def copy_for(self, platform: MachineModel) -> Plant:
         """Return a copy in the present state for a machine with equal drives and encoders.
 
         The copy has no inertial sensor, and its time step is not checked.
@@ -254,9 +254,9 @@ class Plant:
         self._drives = drive_constants(platform, self._step, self.limits)
         self._substeps = motor_substeps(self._drives, self._step)
         stiffness = self._drives[:, column.STIFFNESS]
-        self._stiff = np.where(stiffness > 0.0, stiffness, inf)
-        old_arrays = (read_only(self._drives), read_only(self._resolution))
-        self.drives = PreparedDrives(*old_arrays, self._substeps, self._delay_steps)
+        self._stiffness = np.where(stiffness > 0.0, stiffness, inf)
+        read_only_arrays = (read_only(self._drives), read_only(self._resolution))
+        self.drives = PreparedDrives(*read_only_arrays, self._substeps, self._delay_steps)
 
     def start(self, state: State, gains: FloatArray) -> None:
         """Start the drives on a machine in `state`, moving or at rest, held by its motors.
@@ -272,34 +272,38 @@ class Plant:
         effort = holding
         if rates.any():
             # What moves has to overcome friction as well; at rest friction gives way to no side.
-            sliding_fraction = np.minimum(np.maximum(rates / drives[:, column.STRIBECK], -1.0), 1.0)
+            sliding_fraction = np.minimum(
+                np.maximum(rates / drives[:, column.STRIBECK_SPEED], -1.0), 1.0
+            )
             friction_force = (
                 drives[:, column.FRICTION] * sliding_fraction + drives[:, column.VISCOUS] * rates
             )
             effort = holding + friction_force
         states[:, column.EFFORT] = states[:, column.INTEGRAL] = effort
         states[:, column.POSITION] = (
-            coordinates + np.sign(holding) * drives[:, column.HALF_BACKLASH] + holding / self._stiff
+            coordinates
+            + np.sign(holding) * drives[:, column.HALF_BACKLASH]
+            + holding / self._stiffness
         )
         states[:, column.SPEED] = rates
         states[:, column.LEG_RATE] = states[:, column.EARLIER_LEG_RATE] = rates
         if "position" in self.modes:
             position_lead = positioning_lead(drives, states[:, column.EFFORT])
-            states[:, column.TARGET] = states[:, column.FIELD] = (
+            states[:, column.COMMANDED_POSITION] = states[:, column.FIELD_POSITION] = (
                 states[:, column.POSITION] + position_lead
             )
         self._gains = np.ascontiguousarray(gains)
         self._forces[:] = holding
-        self._count = 0
+        self._step_count = 0
         if self._encoders is not None:
             self._encoders.power_up(states[:, column.POSITION])
         if self._inertial is not None:
             self._inertial.start(state.pose, state.twist)
-        self._waiting: deque[tuple[int, Command, FloatArray | None]] = deque()
-        self._coming: FloatArray | None = None
-        self._active = Command(rates.copy())
-        self._read = np.zeros(len(coordinates))
-        self._last: Measurement | None = None
+        self._queued_commands: deque[tuple[int, Command, FloatArray | None]] = deque()
+        self._new_gains: FloatArray | None = None
+        self._active_command = Command(rates.copy())
+        self._last_coordinates = np.zeros(len(coordinates))
+        self._last_measurement: Measurement | None = None
 
     def command(self, command: Command) -> None:
         """Pass a command on to the drives, which take it after their delay.
@@ -313,11 +317,11 @@ class Plant:
                 f"commands in mode {command.mode!r}; the drives of {self.platform.name} take "
                 f"{' or '.join(self.modes)}",
             )
-        gains, self._coming = self._coming, None
+        gains, self._new_gains = self._new_gains, None
         if self._delay_steps:
-            self._waiting.append((self._count + self._delay_steps, command, gains))
+            self._queued_commands.append((self._step_count + self._delay_steps, command, gains))
         else:
-            self._take(command, gains)
+            self._apply(command, gains)
 
     def hand_over(self, gains: FloatArray) -> None:
         """Prepare the drives for another controller's commands, with its gains `(n, 2)`.
@@ -325,31 +329,33 @@ class Plant:
         When the drives receive that command, the velocity loops continue from the motors' present
         efforts.
         """
-        self._coming = np.ascontiguousarray(gains)
+        self._new_gains = np.ascontiguousarray(gains)
 
     def set_gains(self, gains: FloatArray) -> None:
         """Replace the gains `(n, 2)` of the velocity loops; their integrals end at the peaks.
 
         No controller takes over any more.
         """
-        self._gains, self._coming = np.ascontiguousarray(gains), None
-        self._waiting = deque((at, command, None) for at, command, _ in self._waiting)
-        if self._active.feedforward is None:
-            bound(self._drives, self._states)
+        self._gains, self._new_gains = np.ascontiguousarray(gains), None
+        self._queued_commands = deque(
+            (due_step, command, None) for due_step, command, _ in self._queued_commands
+        )
+        if self._active_command.feedforward is None:
+            limit_integrals(self._drives, self._states)
 
     def forces(self, state: State) -> FloatArray:
         """Return forces `(n,)` on the legs over the next step of the engine; overwritten by it."""
-        while self._waiting and self._waiting[0][0] <= self._count:
-            self._take(*self._waiting.popleft()[1:])
-        command = self._active
+        while self._queued_commands and self._queued_commands[0][0] <= self._step_count:
+            self._apply(*self._queued_commands.popleft()[1:])
+        command = self._active_command
         coordinates, rates = self.actuated(state)
         actuate(
             self._drives,
             self._states,
             self._gains,
             command.values,
-            self._nothing if command.feedforward is None else command.feedforward,
-            self._nothing if command.brakes is None else command.brakes,
+            self._zeros if command.feedforward is None else command.feedforward,
+            self._zeros if command.brakes is None else command.brakes,
             coordinates,
             rates,
             COMMAND_MODES.index(command.mode),
@@ -357,12 +363,12 @@ class Plant:
             self._substeps,
             self._forces,
         )
-        self._count += 1
+        self._step_count += 1
         return self._forces
 
     def observe(self, state: State) -> None:
         """Update encoder counters and inertial sensor after the engine step that led to `state`."""
-        if not self._count:
+        if not self._step_count:
             return
         if self._encoders is not None:
             self._encoders.count(self._states[:, column.POSITION])
@@ -372,14 +378,20 @@ class Plant:
     def measure(self, state: State) -> Measurement:
         """Return the measurement of `state` by the sensors; called once a control period."""
         for dropout_start, dropout_end in self.dropouts:
-            if dropout_start <= state.time < dropout_end and self._last is not None:
-                return self._last._replace(valid=False)
+            if dropout_start <= state.time < dropout_end and self._last_measurement is not None:
+                return self._last_measurement._replace(valid=False)
         coordinates, rates = self.actuated(state)
         # After a silence the difference of two counts spans the whole of it.
-        elapsed = 0.0 if self._last is None else max(state.time - self._last.time, self._step)
+        elapsed = (
+            0.0
+            if self._last_measurement is None
+            else max(state.time - self._last_measurement.time, self._step)
+        )
         reading_rows = np.empty((reading.ROW_COUNT, len(coordinates)))
         constants = (self._drives, self._states, self._resolution)
-        read_actuators(*constants, self._read, elapsed, coordinates, rates, reading_rows)
+        read_actuators(
+            *constants, self._last_coordinates, elapsed, coordinates, rates, reading_rows
+        )
         encoder_reading = NO_READING
         if self._encoders is not None:
             self._encoders.count(self._states[:, column.POSITION])
@@ -387,7 +399,7 @@ class Plant:
         inertial = NO_READING if self._inertial is None else self._inertial.reading
         measured, speeds, at_minimum, at_maximum = reading_rows
         forces = self._forces.copy()
-        self._last = Measurement(
+        self._last_measurement = Measurement(
             state.time,
             measured,
             speeds,
@@ -398,20 +410,20 @@ class Plant:
             at_minimum,
             at_maximum,
         )
-        return self._last
+        return self._last_measurement
 
-    def _take(self, command: Command, gains: FloatArray | None) -> None:
+    def _apply(self, command: Command, gains: FloatArray | None) -> None:
         """Apply a command from now on; `gains` come with the command of a new controller."""
         if gains is None:
-            follow(self._drives, self._states, self._active, command)
+            follow(self._drives, self._states, self._active_command, command)
         else:
             self._gains = gains
             take_over(self._drives, self._states, command)
-        self._active = command
+        self._active_command = command
 
     def actuated(self, state: State) -> tuple[FloatArray, FloatArray]:
         """Return coordinates and rates `(n,)` at the motors, without the springs in series."""
-        k = self._internal
+        k = self._n_springs
         if not k:
             return state.lengths, state.rates
         return state.lengths - state.deflection[:k], state.rates - state.deflection[k:]

@@ -159,7 +159,7 @@ class RecordedScenes:
             ghost = pose_at(run.signals["time"], self._reference, time)
         return Scene(pose_at(run.time, run.pose, time), deflection, ghost)
 
-    def widest(self) -> float:
+    def farthest_time(self) -> float:
         """Return the time [s] at which the platform's joints are farthest from the start.
 
         A radian counts as a metre, about the displacement that a rotation causes at the machine's

@@ -17,7 +17,7 @@ from twin.training.checkpoints import BUFFER_FILE, MODEL_FILE, NORMALISER_FILE, 
 from twin.training.environments import Episode, VectorAdapter
 from twin.training.learning_curve import Callback, LearningCurve, Row
 from twin.training.settings import (
-    Points,
+    CurriculumPoints,
     PpoSettings,
     SacSettings,
     SearchSettings,
@@ -36,7 +36,7 @@ CURVE_ROWS = 200
 
 CURVE_FILE = "learning.csv"
 
-LINE_EVERY = 30.0
+PROGRESS_INTERVAL = 30.0
 """[s] Time between two lines of progress where there is no terminal."""
 
 LARGEST_OBSERVATION = 10.0
@@ -101,7 +101,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         progress: TrainingProgress,
         steps: int,
         checkpoint_every: int,
-        curriculum: Points = (),
+        curriculum: CurriculumPoints = (),
     ) -> None:
         """Store the parts of a training; `steps` is its total number of steps."""
         super().__init__()
@@ -211,7 +211,7 @@ class TrainingProgress:
         text = f"{steps_per_second:,.0f} steps/s  {results}"
         if self._progress_bar is not None:
             self._progress_bar.update(self._task, completed=steps, text=text)
-        elif now - self._last >= LINE_EVERY:
+        elif now - self._last >= PROGRESS_INTERVAL:
             self._last = now
             sys.stderr.write(f"{steps:,} of {self._steps:,} steps  {text}\n")
             sys.stderr.flush()
@@ -252,12 +252,14 @@ def make_model(settings: TrainingSettings, env: Any, folder: Path, checkpoint: P
         checkpoint: checkpoint to continue from; None to start.
     """
     library = optional("stable_baselines3")
-    kind = library.PPO if settings.algorithm == "ppo" else library.SAC
-    log = str(folder / TENSORBOARD_FOLDER)
+    model_class = library.PPO if settings.algorithm == "ppo" else library.SAC
+    log_folder = str(folder / TENSORBOARD_FOLDER)
     if checkpoint is None:
-        return kind("MlpPolicy", env, seed=settings.seed, device="cpu", tensorboard_log=log,
-                    **_arguments(settings))  # fmt: skip
-    model = kind.load(checkpoint / MODEL_FILE, env=env, device="cpu", tensorboard_log=log)
+        return model_class("MlpPolicy", env, seed=settings.seed, device="cpu",
+                           tensorboard_log=log_folder, **_arguments(settings))  # fmt: skip
+    model = model_class.load(
+        checkpoint / MODEL_FILE, env=env, device="cpu", tensorboard_log=log_folder
+    )
     if (checkpoint / BUFFER_FILE).is_file():
         model.load_replay_buffer(checkpoint / BUFFER_FILE)
     return model

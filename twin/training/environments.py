@@ -27,13 +27,13 @@ from twin.training.policy import Policy, PolicyChannel, Residual
 if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
 
-PASSED_OVER = ("engine", "info", "scales", "render_mode", "autoreset_mode")
+UNCOMPARED_OPTIONS = ("engine", "info", "scales", "render_mode", "autoreset_mode")
 """Options that do not change the task, or that a policy brings along."""
 
 ACTION_OPTION = "action_scale"
 """Option that scales actions; a policy cannot be used with another value."""
 
-UNKNOWN_VALUE = "its default"
+DEFAULT_TEXT = "its default"
 
 PARAMETERS_DIFFER = "parameters of the machine"
 """Name of a difference for the same machine and configuration: its file has been edited."""
@@ -189,9 +189,9 @@ def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, 
     """
     standard_options = _usual_options(policy.origin.environment)
     trained_options, differences = policy.origin.options, {}
-    for name in sorted(({*trained_options, *options}) - set(PASSED_OVER)):
+    for name in sorted(({*trained_options, *options}) - set(UNCOMPARED_OPTIONS)):
         value, trained_value = (
-            _text({**standard_options, **values}.get(name, UNKNOWN_VALUE))
+            _text({**standard_options, **values}.get(name, DEFAULT_TEXT))
             for values in (options, trained_options)
         )
         if value != trained_value:
@@ -456,7 +456,7 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         self.finished: list[Episode] = []
         self._metrics = metrics
         self._seed: int | None = seed
-        self._nothing: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        self._empty_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._actions: Any = None
         self._law = law
         self._last_observations: Any = None
@@ -492,7 +492,9 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         if self.metrics:
             self._sums.add(self._signals(info, finished_rows))
         infos = (
-            self._finish(finished_rows, terminated, info) if len(finished_rows) else self._nothing
+            self._finish(finished_rows, terminated, info)
+            if len(finished_rows)
+            else self._empty_infos
         )
         return observations, rewards.astype(np.float32), is_done, infos
 

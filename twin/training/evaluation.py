@@ -42,7 +42,7 @@ from twin.training.settings import ENVIRONMENT_LAWS, make_law
 CONFIDENCE_LEVEL = 0.95
 """Level of the confidence intervals of means over episodes, by Student's t distribution."""
 
-SMALLEST_PLAIN = 1e-4
+MIN_PLAIN_NUMBER = 1e-4
 """Smallest number that is not written as a power of ten."""
 
 TRACKING_ENVIRONMENT = "twin/PoseTracking-v0"
@@ -52,13 +52,13 @@ them."""
 CONTROLLER_SIGNALS = ("position_error", "orientation_error")
 """Signals of a controller's run: distance [m] and angle [rad] from the reference pose."""
 
-USUAL_FIDELITIES = {"bullet": "fast"}
+DEFAULT_FIDELITIES = {"bullet": "fast"}
 """Engines whose default fidelity in environments is not "accurate"."""
 
-LONGEST_STEP = 5e-4
+MAX_ENGINE_STEP = 5e-4
 """[s] Longest step of the engine: half the control period of 1 ms, as in all closed-loop runs."""
 
-USUAL_LIMIT = ENVIRONMENTS[TRACKING_ENVIRONMENT].max_episode_steps
+DEFAULT_MAX_STEPS = ENVIRONMENTS[TRACKING_ENVIRONMENT].max_episode_steps
 """Default maximum number of steps of an episode of pose tracking."""
 
 ENVIRONMENT_ARGUMENTS = ("machine", "configuration", "engine", "randomisation", "max_episode_steps")
@@ -71,7 +71,7 @@ actuators."""
 EPISODES_PER_PROCESS = 8
 """Largest number of episodes that one process runs in parallel."""
 
-NOT_FOR_ALL = ("engine", "info", "scales")
+OPTIONS_OF_EVALUATION = ("engine", "info", "scales")
 """Options of a training that an evaluation sets itself, for every engine and policy."""
 
 MISSING_VALUE = "-"
@@ -94,7 +94,7 @@ class Mean(NamedTuple):
         # Both to the same decimal place: that of the mean's last digit.
         magnitude = max(abs(self.value), self.half_width) or 1.0
         last_digit = _power(magnitude) - (digits - 1)
-        if magnitude < SMALLEST_PLAIN:
+        if magnitude < MIN_PLAIN_NUMBER:
             numbers = self.value, self.half_width
             return " +- ".join(
                 f"{value:.{max(0, _power(value) - last_digit)}e}" for value in numbers
@@ -274,7 +274,7 @@ def run_controller(
     """
     environment_options: dict[str, Any] = {
         "engine": "analytic",
-        "max_episode_steps": USUAL_LIMIT,
+        "max_episode_steps": DEFAULT_MAX_STEPS,
         **options,
     }
     machine, configuration, engine, randomisation, max_steps = map(
@@ -294,7 +294,7 @@ def run_controller(
     task: Any = episodes.task
     batch, motions = task.batch, task.motions
     period = batch.period
-    engine_step = period / int(np.ceil(period / min(LONGEST_STEP, batch.timestep) - 1e-9))
+    engine_step = period / int(np.ceil(period / min(MAX_ENGINE_STEP, batch.timestep) - 1e-9))
     sums = Accumulator(metrics, len(seeds))
     length, terminated = np.zeros(len(seeds)), np.zeros(len(seeds))
     for k, (platform, motion, seed) in enumerate(zip(batch.platforms, motions, seeds, strict=True)):
@@ -309,7 +309,7 @@ def run_controller(
             controller=make_controller(name, episodes.platform, motion),
             plant=Plant(platform, seed=seed),
             engine=engine,
-            fidelity=options.get("fidelity") or USUAL_FIDELITIES.get(engine, "accurate"),
+            fidelity=options.get("fidelity") or DEFAULT_FIDELITIES.get(engine, "accurate"),
             timestep=engine_step,
             every=round(period / engine_step),
             progress=False,
@@ -357,12 +357,12 @@ class Entry(NamedTuple):
         return roll_out(environment, options, driver, seeds, metrics)
 
 
-def _act(chosen: Entry, env: Any) -> Act:
+def _act(entry: Entry, env: Any) -> Act:
     """Return a policy that fits an environment; without one, the law of that name."""
-    if chosen.policy is None:
-        return make_law(chosen.name, env)
-    check_fit(chosen.policy, env)
-    return chosen.policy
+    if entry.policy is None:
+        return make_law(entry.name, env)
+    check_fit(entry.policy, env)
+    return entry.policy
 
 
 def baseline_names(environment: str) -> tuple[str, ...]:
@@ -523,12 +523,12 @@ def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
     return outcomes
 
 
-def _options(entries: Sequence[Entry], given: Mapping[str, Any] | None) -> dict[str, Any]:
+def _options(entries: Sequence[Entry], own_options: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the options of the first policy's training with the given ones, for all entries."""
     trained_entries = (item for item in entries if item.policy is not None)
     first_entry = next(trained_entries, Entry("zero"))
-    options = merged_options(first_entry.policy, given, first_entry.name)
-    return {name: value for name, value in options.items() if name not in NOT_FOR_ALL}
+    options = merged_options(first_entry.policy, own_options, first_entry.name)
+    return {name: value for name, value in options.items() if name not in OPTIONS_OF_EVALUATION}
 
 
 def _concatenated(parts: Sequence[Outcome], titles: Sequence[str]) -> dict[str, FloatArray]:

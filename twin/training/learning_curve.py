@@ -93,9 +93,11 @@ class LearningCurve:
         figure, axes = pyplot.subplots(
             len(shown_titles), 1, sharex=True, figsize=size, squeeze=False, layout="tight"
         )
-        for axis, number in zip(axes[:, 0], shown_titles, strict=True):
-            lower, median, upper = (table[:, len(FIRST_COLUMNS) + 3 * number + k] for k in range(3))
-            _panel(axis, table[:, 0] / 1e6, (lower, median, upper), self.titles[number])
+        for axis, title_index in zip(axes[:, 0], shown_titles, strict=True):
+            lower, median, upper = (
+                table[:, len(FIRST_COLUMNS) + 3 * title_index + k] for k in range(3)
+            )
+            _panel(axis, table[:, 0] / 1e6, (lower, median, upper), self.titles[title_index])
         axes[-1, 0].set_xlabel("steps [million]")
         axes[0, 0].set_title(title, fontsize=10)
 

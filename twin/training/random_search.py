@@ -85,7 +85,7 @@ class RandomSearch:
     """Augmented random search on a native vector environment.
 
     Attributes:
-        shown: metrics for which the environment has signals, which the progress shows.
+        metrics: metrics for which the environment has signals, which the progress shows.
         steps: number of steps so far, of all environments together.
 
     Reference:
@@ -119,17 +119,15 @@ class RandomSearch:
             group_size = 2 * settings.episodes
             raise InputError("envs", f"must be a multiple of {group_size}: two for each episode")
         self.directions = direction_count
-        observation_size, action_size = (
-            env.single_observation_space.shape[0],
-            env.single_action_space.shape[0],
-        )
+        observation_size = env.single_observation_space.shape[0]
+        action_size = env.single_action_space.shape[0]
         self.widths = tuple(pairwise((observation_size, *settings.layers, action_size)))
         self.mean, self.scale = np.zeros(observation_size), np.ones(observation_size)
         self.random = np.random.default_rng(seed)
         self.center = self._start()
         self.steps = 0
         info = env.reset(seed=seed)[1]
-        self.shown = tuple(metric for metric in metrics if metric.signal in info)
+        self.metrics = tuple(metric for metric in metrics if metric.signal in info)
 
     def run(self, steps: int, curve: LearningCurve, show: Callable[[int, float], bool]) -> Policy:
         """Search for `steps` steps; return the policy.
@@ -231,7 +229,7 @@ class RandomSearch:
                 observations.append(observation[running][:: self.settings.episodes].astype(float))
             return self.candidate_actions(layers, observation)
 
-        outcome = run_episodes(self.env, act, seeds * len(candidates), self.shown)
+        outcome = run_episodes(self.env, act, seeds * len(candidates), self.metrics)
         self.steps += int(outcome.length.sum())
         return [
             Episode(float(r), int(n), bool(e), tuple(m))

@@ -188,7 +188,7 @@ def _search(
     callbacks: Sequence[Callback],
 ) -> Training:
     """Train by random search in a folder."""
-    curve, ending_request = LearningCurve(search.shown, callbacks), Ending()
+    curve, ending_request = LearningCurve(search.metrics, callbacks), Ending()
     progress_points = settings.hyperparameters.curriculum
     widen(search.env, progress_points, 0.0)
     with (
@@ -196,8 +196,8 @@ def _search(
         ended_by_signals(ending_request),
     ):
 
-        def show(steps: int, gained: float) -> bool:
-            progress_bar.show(steps, f"return {gained:.4g}")
+        def show(steps: int, mean_return: float) -> bool:
+            progress_bar.show(steps, f"return {mean_return:.4g}")
             curve.save(folder / CURVE_FILE)
             widen(search.env, progress_points, steps / settings.steps)
             return not ending_request.stop
@@ -308,7 +308,7 @@ def _versions() -> dict[str, str]:
 
 
 def _origin(settings: TrainingSettings, steps: int, env: Any, command: str) -> PolicyOrigin:
-    """Return where a policy is from, which its file keeps."""
+    """Return the origin of a policy, for its file."""
     observations, actions = channels(env)
     return PolicyOrigin(
         environment=settings.environment,

@@ -20,7 +20,7 @@ ENVIRONMENT_LAWS: dict[str, tuple[str, ...]] = {
 }
 """Environment -> names of its laws; controllers of `twin.control` are those of pose tracking."""
 
-OF_TASKS = {
+LAW_CLASSES = {
     "isolation_law": ("twin.envs.vibration_isolation", "IsolationLaw"),
     "tilt_law": ("twin.envs.motion_cueing.washout", "TiltLaw"),
     "balance_law": ("twin.envs.ball_balance", "BalanceLaw"),
@@ -75,7 +75,7 @@ DEFAULT_NUM_ENVS = {"ppo": 64, "sac": 64, RANDOM_SEARCH: 384}
 episode."""
 
 
-Part = Annotated[float, Field(ge=0.0, le=1.0)]
+UnitFraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 def _rising(points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
@@ -84,11 +84,11 @@ def _rising(points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float
     return points
 
 
-Points = Annotated[tuple[tuple[Part, Part], ...], AfterValidator(_rising)]
+CurriculumPoints = Annotated[tuple[tuple[UnitFraction, UnitFraction], ...], AfterValidator(_rising)]
 """Progress of the training, 0 to 1, and the fraction of the randomisation at that progress."""
 
 
-def share_at(points: Points, progress: float) -> float:
+def fraction_at(points: CurriculumPoints, progress: float) -> float:
     """Return the fraction at a progress: linear between points, constant outside them."""
     if not points:
         return 1.0
@@ -96,10 +96,10 @@ def share_at(points: Points, progress: float) -> float:
     return float(np.interp(progress, progresses, fractions))
 
 
-def widen(env: Any, points: Points, progress: float) -> None:
+def widen(env: Any, points: CurriculumPoints, progress: float) -> None:
     """Set the fraction of an environment's randomisation; without points it stays whole."""
     if points:
-        env.unwrapped.episodes.share = share_at(points, progress)
+        env.unwrapped.episodes.share = fraction_at(points, progress)
 
 
 def linear_gains(name: str, env: Any) -> FloatArray:
@@ -110,7 +110,9 @@ def linear_gains(name: str, env: Any) -> FloatArray:
             does not command.
     """
     linear_laws = [
-        law for law in ENVIRONMENT_LAWS.get(env.spec.id if env.spec else "", ()) if law in OF_TASKS
+        law
+        for law in ENVIRONMENT_LAWS.get(env.spec.id if env.spec else "", ())
+        if law in LAW_CLASSES
     ]
     if name not in linear_laws:
         raise InputError("law", f"must be one of {', '.join((NO_LAW, *linear_laws))}, not {name!r}")
@@ -130,9 +132,11 @@ def make_law(name: str, env: Any) -> Callable[[Any], FloatArray]:
     Raises:
         InputError: another task, or actions that the law does not command.
     """
-    if name in OF_TASKS:
-        module, kind = OF_TASKS[name]
-        law: Callable[[Any], FloatArray] = getattr(import_module(module), kind)(env.unwrapped.task)
+    if name in LAW_CLASSES:
+        module, class_name = LAW_CLASSES[name]
+        law: Callable[[Any], FloatArray] = getattr(import_module(module), class_name)(
+            env.unwrapped.task
+        )
         return law
     from twin.envs.motion_cueing.washout import WashoutPolicy
 
@@ -145,7 +149,7 @@ def make_law(name: str, env: Any) -> Callable[[Any], FloatArray]:
 
 
 Positive = Annotated[float, Field(gt=0.0)]
-Share = Annotated[float, Field(gt=0.0, le=1.0)]
+PositiveFraction = Annotated[float, Field(gt=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -160,11 +164,11 @@ class ResidualSettings(Settings):
 
     law: str = NO_LAW
     """linear law that the policy corrects; "none" if the policy acts alone"""
-    correction: Share = 0.3
+    correction: PositiveFraction = 0.3
     """largest correction of the law, as a share of the largest action"""
     episode: Count | None = None
     """control periods of an episode in the training; None for those of the environment"""
-    curriculum: Points = ()
+    curriculum: CurriculumPoints = ()
     """progress of the training and share of the randomisation then, such as [[0, 0.2], [0.5, 1]];
     none for the whole one from the start"""
 
@@ -185,8 +189,8 @@ class PpoSettings(ResidualSettings):
     """steps of every environment between two updates of the policy"""
     batch: Count = 2048
     epochs: Count = 5
-    discount: Share = 0.95
-    trace: Share = 0.9
+    discount: PositiveFraction = 0.95
+    trace: PositiveFraction = 0.9
     """lambda of the generalised advantage estimate"""
     clip: Positive = 0.2
     entropy: Annotated[float, Field(ge=0.0)] = 0.0
@@ -214,8 +218,8 @@ class SacSettings(ResidualSettings):
     learning_rate: Positive = 1e-3
     buffer: Count = 300_000
     batch: Count = 256
-    discount: Share = 0.95
-    following: Share = 0.005
+    discount: PositiveFraction = 0.95
+    following: PositiveFraction = 0.005
     """fraction by which the target networks move to the trained ones at an update (tau)"""
     start: Annotated[int, Field(ge=0)] = 2000
     """steps of random actions before the first update"""
@@ -236,7 +240,7 @@ class SearchSettings(ResidualSettings):
     """change of the policy's numbers in an iteration, per deviation of the returns"""
     final_rate: Positive = 0.001
     """rate at the last step; it changes linearly"""
-    best: Share = 0.5
+    best: PositiveFraction = 0.5
     """fraction of the directions that move the policy"""
     layers: tuple[Count, ...] = ()
     """sizes of the hidden layers; empty for a linear policy"""

@@ -298,19 +298,19 @@ def _find_device() -> None:
 
 
 def _candidates() -> tuple[str, ...]:
-    asked = os.environ.get(BACKEND_VARIABLE, "").lower().strip()
-    if asked in GL_BACKENDS:
-        return (asked,)
-    if asked not in ("", "glx", "enable", "enabled", "on", "true", "1"):
+    backend = os.environ.get(BACKEND_VARIABLE, "").lower().strip()
+    if backend in GL_BACKENDS:
+        return (backend,)
+    if backend not in ("", "glx", "enable", "enabled", "on", "true", "1"):
         raise InputError(
             BACKEND_VARIABLE, f"the variable must be one of {', '.join(GL_BACKENDS)}, or not set"
         )
     return GL_BACKENDS if has_display() else GL_BACKENDS[:2]
 
 
-def _forget(before: set[str], platform: str | None) -> None:
+def _forget(modules_before: set[str], platform: str | None) -> None:
     """Undo the import of a backend: PyOpenGL binds itself to the first that it loads."""
-    for name in set(sys.modules) - before:
+    for name in set(sys.modules) - modules_before:
         if name.split(".")[0] == "OpenGL" or name.startswith("mujoco."):
             del sys.modules[name]
     if platform is None:

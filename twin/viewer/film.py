@@ -29,7 +29,7 @@ from twin.viewer.camera import (
 MAX_PICTURES = 100_000
 """Maximum number of pictures of a film: almost an hour."""
 
-LOOKED_AT = 8
+FRAMING_SAMPLES = 8
 """Number of instants of a film that are examined beforehand for framing."""
 
 
@@ -125,7 +125,7 @@ def write_picture(
     as_instance(look, "look", Look)
     target = check_picture(path)
     scenes = _scenes(trajectory, platform)
-    instant = scenes.widest() if time is None else _instant(time, "time", scenes)
+    instant = scenes.farthest_time() if time is None else _instant(time, "time", scenes)
     with run_camera(platform, scenes, look, payload) as camera:
         return write_png(target, image_at(camera, scenes, instant, look.ghost))
 
@@ -154,7 +154,9 @@ def run_camera(
     """Return a camera that sees the machine whole during all of a run."""
     options = look._asdict() | {"ghost": as_flag(look.ghost, "ghost")}
     camera = Camera(platform, payload=payload, **options)
-    camera.step_back(scenes.at(time) for time in np.linspace(scenes.start, scenes.end, LOOKED_AT))
+    camera.step_back(
+        scenes.at(time) for time in np.linspace(scenes.start, scenes.end, FRAMING_SAMPLES)
+    )
     return camera
 
 
@@ -167,9 +169,9 @@ def image_at(camera: Camera, scenes: RecordedScenes, time: float, ghost: bool) -
 def _images(
     camera: Camera, scenes: RecordedScenes, times: FloatArray, ghost: bool, bar: Progress
 ) -> Iterator[Image]:
-    for number, time in enumerate(times):
+    for image_index, time in enumerate(times):
         yield image_at(camera, scenes, time, ghost)
-        bar.tick(number)
+        bar.tick(image_index)
 
 
 def _instant(value: Any, field: str, scenes: RecordedScenes) -> float:

@@ -176,12 +176,15 @@ class SceneModel:
             if pose is not None:
                 raise InputError(name, f"the scene was made without: give {name}= to make it")
             return
-        place, first_coordinate = self._movable[name]
+        mocap_index, first_coordinate = self._movable[name]
         geoms = slice(first_coordinate, first_coordinate + self._counts[name])
         self.model.geom_group[geoms] = HIDDEN_GROUP if pose is None else SHOWN_GROUP
         if pose is not None:
             values = as_pose(pose, name)
-            self.data.mocap_pos[place], self.data.mocap_quat[place] = values[:3], values[3:]
+            self.data.mocap_pos[mocap_index], self.data.mocap_quat[mocap_index] = (
+                values[:3],
+                values[3:],
+            )
 
 
 def _outermost(model: Any, mesh: int) -> FloatArray:

@@ -84,14 +84,14 @@ class Window(NotCopied):
             )
             camera.lookat, camera.distance = view_frame
             self._handle.opt.geomgroup[HIDDEN_GROUP] = 0
-        self._next = time.monotonic()
+        self._next_time = time.monotonic()
 
     @property
     def is_open(self) -> bool:
         """Whether neither the program nor its user has closed the window."""
         return self._handle is not None and bool(self._handle.is_running())
 
-    def show(self, pose: Any, deflection: Any = None, **shown: Any) -> None:
+    def show(self, pose: Any, deflection: Any = None, **scene_fields: Any) -> None:
         """Show a state at its time; arguments and errors are those of `SceneModel.place`.
 
         Does nothing once the window is closed.
@@ -99,18 +99,18 @@ class Window(NotCopied):
         if not self.is_open:
             return
         with self._handle.lock():
-            self._scene_model.place(pose, deflection, **shown)
+            self._scene_model.place(pose, deflection, **scene_fields)
         self._handle.sync()
         present_time = time.monotonic()
-        time.sleep(max(0.0, self._next - present_time))
-        self._next = max(self._next, present_time) + self._period
+        time.sleep(max(0.0, self._next_time - present_time))
+        self._next_time = max(self._next_time, present_time) + self._period
 
     def write(self, names: str, values: str) -> None:
         """Write two columns of lines into the upper left corner, in place of what was there."""
         if not self.is_open:
             return
-        font, place = mujoco.mjtFont.mjFONT_NORMAL, mujoco.mjtGridPos.mjGRID_TOPLEFT
-        self._handle.set_texts((font, place, names, values))
+        font, corner = mujoco.mjtFont.mjFONT_NORMAL, mujoco.mjtGridPos.mjGRID_TOPLEFT
+        self._handle.set_texts((font, corner, names, values))
 
     def close(self) -> None:
         """Close the window and wait until its thread has ended; more calls do nothing."""

@@ -66,7 +66,7 @@ def check_feasibility(platform: Platform) -> CaseResult:
         ranges = axis_ranges(platform)
     results = (
         feasibility(platform),
-        range_feasibility(platform, ranges=ranges, part=RANGE_FRACTION),
+        range_feasibility(platform, ranges=ranges, fraction=RANGE_FRACTION),
     )
     measures = [measure for result in results for measure in _measures(result)]
     return check_feasibility.result(platform, measures)

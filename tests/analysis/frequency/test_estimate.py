@@ -159,7 +159,7 @@ def test_sweeps_check_what_they_are_given(subtests):
 
 
 def test_records_are_checked():
-    with refused("given, received"):
+    with refused("input_signal, output_signal"):
         sweep_response(np.zeros(100), np.zeros(99), PERIOD, window=0.05, low=30.0, high=100.0)
     with refused("nothing"):
         sweep_response(np.zeros(100), np.ones(100), PERIOD, window=0.05, low=30.0, high=100.0)

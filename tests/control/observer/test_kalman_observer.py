@@ -162,7 +162,7 @@ def test_what_cannot_work_is_refused():
         with refused():
             observer.start(position)
     with pytest.raises(CovarianceError):
-        recursive_gains(design, start_covariance(design), longest=3)
+        recursive_gains(design, start_covariance(design), max_periods=3)
     nothing = design._replace(process=np.zeros((6, 3, 3)))
     with pytest.raises(CovarianceError):
         KalmanObserver(nothing)

@@ -9,7 +9,13 @@ from tolerance import assert_within
 import twin
 from twin.control.gains import drive_model
 from twin.control.predictive import double_integrator, objective
-from twin.kernels.control.predictive import Correction, Plan, PlanReference, backward, least_between
+from twin.kernels.control.predictive import (
+    Correction,
+    Plan,
+    PlanReference,
+    backward,
+    minimise_in_box,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -48,7 +54,7 @@ def test_least_between_limits():
         low, high = -random.uniform(size=n), random.uniform(size=n)
         matrix, slope = root.T @ root, -root.T @ target
         x, free, factor = np.empty(n), np.empty(n), np.empty((n, n))
-        least_between(matrix, slope, low, high, x, free, factor)
+        minimise_in_box(matrix, slope, low, high, x, free, factor)
         expected = lsq_linear(root, target, (low, high), method="bvls").x
         assert_within(x, expected, 1e-6)
 

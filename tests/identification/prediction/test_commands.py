@@ -35,7 +35,7 @@ def delayed(commands: np.ndarray, delay: float, lag: float = 0.0) -> np.ndarray:
 
 
 def test_delays_of_whole_steps_shift_what_is_held() -> None:
-    digit = drive_constants(machine(0.0, 0.0), STEP)[0, column.EFFORT_DIGIT]
+    digit = drive_constants(machine(0.0, 0.0), STEP)[0, column.EFFORT_RESOLUTION]
     commands = digit * RANDOM.integers(-500, 500, (len(TIME), 6))
     held = np.repeat(commands, 2, axis=0)[: 2 * len(TIME) - 2]
     for steps in (0, 1, 3):
@@ -52,7 +52,7 @@ def test_other_delays_lie_between() -> None:
 
 def test_converters_round_and_end_below_their_range() -> None:
     constants = drive_constants(machine(0.0, 0.0), STEP)[0]
-    digit, peak = constants[column.EFFORT_DIGIT], constants[column.PEAK]
+    digit, peak = constants[column.EFFORT_RESOLUTION], constants[column.PEAK_EFFORT]
     commands = np.full((len(TIME), 6), 10.4 * digit)
     assert_allclose(delayed(commands, 0.0), 10.0 * digit)
     assert_allclose(delayed(np.full_like(commands, 2.0 * peak), 0.0), peak - digit)

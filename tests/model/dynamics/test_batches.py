@@ -240,7 +240,7 @@ def found_in_lanes(platform, coordinates):
     forward_kinematics_batch(*legs, given, guesses, single)
     single[single[:, 7] > 1e-12] = np.nan
     kernel = batches.forward_kinematics_lanes
-    failed = batch.fill_in_lanes(kernel, legs, (given, guesses), found, given=False)
+    failed = batch.fill_in_lanes(kernel, legs, (given, guesses), found, from_user=False)
     every = slice(None, None, batch.lane_count())
     return single[every, :7], found[every, :7], ~failed
 
@@ -273,7 +273,7 @@ def test_lanes_stay_on_the_branch_of_the_guess(srspm):
 def test_lanes_are_used_from_a_size_on(srspm, monkeypatch):
     used = []
 
-    def note(*arguments, given):
+    def note(*arguments, from_user):
         used.append(len(arguments[3]))
         arguments[3][:] = 0.0
         return np.zeros(1, dtype=bool)

@@ -88,7 +88,7 @@ def test_the_last_plan_goes_on_when_no_solution_is_found():
     for _ in range(40):
         cueing.step(force[-1], rate[-1])
     assert_within(cueing.rates, 0.0, 1e-12)
-    assert cueing.shares[-1] == 0.0
+    assert cueing.followed_fractions[-1] == 0.0
     assert cueing.check.keeps(cueing.plan)
 
 

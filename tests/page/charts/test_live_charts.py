@@ -23,7 +23,7 @@ from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
 LEGS = ("leg 1", "leg 2")
 
 CHARTS = (
-    Chart("position", "Position", "mm", ("x", "x setpoint"), 1e3, ("x setpoint",), least=1e-3),
+    Chart("position", "Position", "mm", ("x", "x setpoint"), 1e3, ("x setpoint",), min_extent=1e-3),
     Chart("lengths", "Lengths", "mm", LEGS, 1e3, limits=(0.5, 0.9)),
     Chart("forces", "Forces", "N", LEGS, limits=(-400.0, 400.0)),
     Chart("loop_gap", "Loop gap", "nm", ("gap",), 1e9, logarithmic=True),

@@ -119,7 +119,7 @@ def test_what_the_legs_cannot_reach_is_approached(name):
     assert 0.0 < share[0] < 1.0
     axes, platform = steering.axes, steering.platform
     inside, beyond = (
-        platform.within_limits(axes.poses(axes.whole(factor * steering.target)[None]))[0]
+        platform.within_limits(axes.poses(axes.all_axes(factor * steering.target)[None]))[0]
         for factor in (1.0 - 1e-9, 1.001)
     )
     assert inside
@@ -243,11 +243,13 @@ def test_ranges_are_where_the_limits_are(name):
         for end in (axis.low, axis.high):
             shown = np.zeros(len(axes.ranges))
             shown[k] = end
-            inside = platform.within_limits(axes.poses(axes.whole(shown)[None]))[0]
+            inside = platform.within_limits(axes.poses(axes.all_axes(shown)[None]))[0]
             assert inside, f"{axis.name} {end}"
             limited = axis.unit == "mm" or abs(end) < 79.0
             shown[k] = 1.03 * end
-            assert not (limited and platform.within_limits(axes.poses(axes.whole(shown)[None]))[0])
+            assert not (
+                limited and platform.within_limits(axes.poses(axes.all_axes(shown)[None]))[0]
+            )
 
 
 def test_a_course_of_one_axis_needs_no_machine():

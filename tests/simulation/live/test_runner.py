@@ -71,7 +71,7 @@ def test_a_run_keeps_pace_with_the_clock():
 def test_a_run_that_nobody_looks_at_waits(constants):
     constants("twin.simulation.live.runner", UNWATCHED_TIMEOUT=0.05, IDLE_POLL_INTERVAL=0.01)
     source, looking = Clockwork(), threading.Event()
-    with running(source, watched=looking.is_set) as runner:
+    with running(source, is_watched=looking.is_set) as runner:
         wait(lambda: runner.waiting)
         seen = []
         # Time stands still while it waits: what a request sees is what the source had before.
@@ -106,7 +106,7 @@ def test_a_source_that_is_too_slow_tells_so(constants):
 
 def test_paused_it_stands_and_steps():
     source, shown = Clockwork(), []
-    with running(source, shown=lambda: shown.append(source.time)) as runner:
+    with running(source, after_advance=lambda: shown.append(source.time)) as runner:
         runner.paused = True
         count = len(shown)
         wait(lambda: len(shown) > count + 2)
@@ -146,7 +146,7 @@ def test_errors_of_callers_and_pages_do_not_end_it(caplog):
         if len(calls) < 3:
             raise RuntimeError("the page is gone")
 
-    with running(source, shown=shown) as runner:
+    with running(source, after_advance=shown) as runner:
         runner.do(lambda: 1 / 0)
         wait(lambda: len(calls) > 5)
         assert source.time > 0.0

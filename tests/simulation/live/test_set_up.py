@@ -3,7 +3,7 @@
 import pytest
 from refusals import refused
 
-from twin.simulation.live.settings import MAX_TEXT_LENGTH, Settings, SetUp, as_set_up, written
+from twin.simulation.live.settings import MAX_TEXT_LENGTH, Settings, SetUp, as_set_up, set_up_text
 
 pytestmark = pytest.mark.quick
 
@@ -42,11 +42,11 @@ WHOLE = SetUp(
 
 @pytest.mark.parametrize("set_up", [WHOLE, SetUp("rss", Settings(), {}, {})])
 def test_set_up_comes_back(set_up):
-    assert as_set_up(written(set_up)) == set_up
+    assert as_set_up(set_up_text(set_up)) == set_up
 
 
 def test_what_is_usual_is_left_out():
-    text = written(SetUp("rss", Settings(), {"x": 0.0}, SINE | {"loop": False}))
+    text = set_up_text(SetUp("rss", Settings(), {"x": 0.0}, SINE | {"loop": False}))
     assert text.startswith("machine=rss&engine=mujoco&controller=cascade&motion=sine")
     assert "loop" not in text and "x=" not in text and "fidelity" not in text
 

@@ -311,18 +311,18 @@ class ActuatorTask:
         forces += drive_terms[:, 2] * np.sign(needed.rates)
         positioning = [None if drive is None else drive.positioning() for drive in drives]
         top_speeds = np.array([np.inf if loop is None else loop.top_speed for loop in positioning])
-        self._fastest = np.minimum(actuator_limit(platform, "speed"), top_speeds)
+        self._speed_limits = np.minimum(actuator_limit(platform, "speed"), top_speeds)
         effort = actuator_limit(platform, "effort")
         peaks = [d.peak if d and d.peak else e for d, e in zip(reflected, effort, strict=True)]
         # The torque of a stepper falls with its speed; that of a servo is part of its viscous loss.
         is_stepper = np.array([loop is not None and loop.stepper for loop in positioning])
         torque_fraction = np.where(is_stepper, 1.0 - np.abs(needed.rates) / top_speeds, 1.0)
-        self._peak = np.array(peaks) * np.maximum(torque_fraction, MIN_TORQUE_FRACTION)
+        self._force_limits = np.array(peaks) * np.maximum(torque_fraction, MIN_TORQUE_FRACTION)
         self._continuous_limit = actuator_limit(platform, "continuous_effort")
         least_forces = forces
-        forces, self.shared = shared_loads(platform, course.motion.pose, forces, self._peak)
+        forces, self.shared = shared_loads(platform, course.motion.pose, forces, self._force_limits)
         self.needed = needed._replace(forces=forces)
-        self._smallest = least_forces
+        self._least_norm_forces = least_forces
         self._legs = [(i + 1,) for i in range(platform.n_actuators)]
         self._noun = "torque" if platform.force_unit == "N m" else "force"
 
@@ -333,21 +333,21 @@ class ActuatorTask:
         power = actuator_limit(self.platform, "power")
         force = (self._noun, self.platform.force_unit)
         recommendation = "force at rest" if self.course.pose_names else "force"
-        yield from self._limited(*force, needed.forces, recommendation, self._peak)
+        yield from self._limited(*force, needed.forces, recommendation, self._force_limits)
         yield from self._lasting_force()
         if self.course.pose_names:
             return  # nothing moves
         speed = ("speed", f"{unit}/s", needed.rates, "speed")
-        yield from self._limited(*speed, self._fastest)
+        yield from self._limited(*speed, self._speed_limits)
         acceleration = ("acceleration", f"{unit}/s2", needed.accelerations)
         yield from self._limited(*acceleration, "acceleration")
         yield from self._limited("power", "W", needed.power, "power", power)
 
     def missing(self) -> list[str]:
         """Return the limits that the file does not give, as fields of its tables."""
-        fields = {self._noun: self._peak[0]}
+        fields = {self._noun: self._force_limits[0]}
         if not self.course.pose_names:
-            fields["speed"] = self._fastest
+            fields["speed"] = self._speed_limits
             fields |= {n: actuator_limit(self.platform, n) for n in ("acceleration", "power")}
         missing = []
         for name, limits in fields.items():
@@ -389,9 +389,9 @@ class ActuatorTask:
 
     def _lasting_force(self) -> Iterator[Quantity]:
         """Yield the root mean square over a motion; at rest, the force of every pose."""
-        course, forces, limits = self.course, self._smallest, self._continuous_limit
+        course, forces, limits = self.course, self._least_norm_forces, self._continuous_limit
         is_at_rest = bool(course.pose_names)
-        if is_at_rest and np.array_equal(limits, self._peak[0]):
+        if is_at_rest and np.array_equal(limits, self._force_limits[0]):
             return  # the same margin as that of the force
         continuous_forces = np.abs(forces)
         if not is_at_rest and len(course.time) > 1:
@@ -408,5 +408,5 @@ class ActuatorTask:
                 continuous_forces / bound,
                 self._legs,
                 "continuous force",
-                whole=not is_at_rest,
+                over_motion=not is_at_rest,
             )

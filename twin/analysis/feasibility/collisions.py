@@ -193,27 +193,31 @@ def _mean_length(base: FloatArray, tip: FloatArray) -> float:
     return float(np.linalg.norm(tip - base, axis=-1).mean())
 
 
-def _crossed(platform: MachineModel, before: FloatArray, after: FloatArray) -> BoolArray:
+def _crossed(
+    platform: MachineModel, corners_before: FloatArray, corners_after: FloatArray
+) -> BoolArray:
     """Return `(k, m)` whether axes meet after a small step or cross within it.
 
     Args:
         platform: the machine.
-        before: base joints, middles and platform joints `(k, n, 3, 3)` [m] before the step.
-        after: the same after it.
+        corners_before: base joints, middles and platform joints `(k, n, 3, 3)` [m] before the step.
+        corners_after: the same after it.
     """
-    first, second = np.triu_indices(platform.n_actuators, 1)
-    travel = np.abs(after - before).max(axis=(1, 2, 3))[:, None]
-    meeting_distance = MEETING_DISTANCE * _mean_length(after[:, :, 0], after[:, :, 2])
-    is_met = np.zeros((len(after), len(first)), dtype=bool)
+    first_leg, second_leg = np.triu_indices(platform.n_actuators, 1)
+    travel = np.abs(corners_after - corners_before).max(axis=(1, 2, 3))[:, None]
+    meeting_distance = MEETING_DISTANCE * _mean_length(
+        corners_after[:, :, 0], corners_after[:, :, 2]
+    )
+    is_met = np.zeros((len(corners_after), len(first_leg)), dtype=bool)
     for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
         axis_ends = [
             (
-                axes[:, first, a],
-                axes[:, first, a + 1],
-                axes[:, second, b],
-                axes[:, second, b + 1],
+                axes[:, first_leg, a],
+                axes[:, first_leg, a + 1],
+                axes[:, second_leg, b],
+                axes[:, second_leg, b + 1],
             )
-            for axes in (before, after)
+            for axes in (corners_before, corners_after)
         ]
         volumes = [
             np.einsum("kmi,kmi->km", np.cross(q - p, s - r), r - p) for p, q, r, s in axis_ends
@@ -230,9 +234,9 @@ def _crossed(platform: MachineModel, before: FloatArray, after: FloatArray) -> B
             changes_side & (distance < CROSSING_DISTANCE * travel)
         )
     for joints in (platform.base_joints, platform.platform_joints):
-        is_met[:, np.linalg.norm(joints[first] - joints[second], axis=1) < COINCIDENCE_DISTANCE] = (
-            False
-        )
+        is_met[
+            :, np.linalg.norm(joints[first_leg] - joints[second_leg], axis=1) < COINCIDENCE_DISTANCE
+        ] = False
     return is_met
 
 
@@ -280,8 +284,8 @@ def _closest(
     return Quantity(name, "m", distance, limit, fraction, legs, "collision", at_least=True)
 
 
-def _distance(one: Capsules, other: Capsules) -> FloatArray:
-    return segment_distance(one.start, one.end, other.start, other.end)
+def _distance(first: Capsules, second: Capsules) -> FloatArray:
+    return segment_distance(first.start, first.end, second.start, second.end)
 
 
 def _shortened(capsules: Capsules, removed_length: FloatArray, *, at_start: bool) -> Capsules:

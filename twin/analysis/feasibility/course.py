@@ -271,7 +271,7 @@ class Quantity(NamedTuple):
     """key of `RECOMMENDATIONS`"""
     at_least: bool = False
     """whether the limit is the smallest value instead of the largest"""
-    whole: bool = False
+    over_motion: bool = False
     """whether the value belongs to the whole motion rather than to a time"""
 
 
@@ -325,7 +325,7 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
     row, column = divmod(int((fractions >= tie_threshold).argmax()), fractions.shape[1])
     fraction = float(fractions[row, column])
     is_at_rest = bool(course.pose_names)
-    has_time = not (is_at_rest or quantity.whole)
+    has_time = not (is_at_rest or quantity.over_motion)
     return Margin(
         quantity.name,
         quantity.unit,
@@ -335,7 +335,7 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
         quantity.at_least,
         quantity.legs[column],
         float(course.time[row]) if has_time else None,
-        "whole motion" if quantity.whole and not is_at_rest else course.row_label(row),
+        "whole motion" if quantity.over_motion and not is_at_rest else course.row_label(row),
         course.motion.pose[row].copy(),
         "" if fraction <= 1.0 + LIMIT_TOLERANCE else _recommended(quantity, course, row, column),
     )

@@ -110,12 +110,12 @@ class Feasibility(NamedTuple):
 
 def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = None) -> Feasibility:
     """Return the verdict on a course, over its rows that are reachable and not singular."""
-    reach, course = _in_reach(platform, course)
+    reach_margin, course = _in_reach(platform, course)
     quantities: list[Quantity] = []
     missing: list[str] = []
     notes: list[str] = []
     required: tuple[LegRequirement, ...] = ()
-    margins = [reach]
+    margins = [reach_margin]
     if len(course.time):
         course, requirement, singular = _before_singular(platform, course, wrench)
         margins += [] if singular is None else [singular]
@@ -229,10 +229,10 @@ def _geometry(
     missing += missing_joints(platform, leg_directions)
     collisions = list(collision_quantities(platform, course, points))
     if any(leg.sizes is None for leg in platform.parameters.legs):
-        distance, one, other = closest_legs(platform, course.motion.pose)
+        distance, first_leg, second_leg = closest_legs(platform, course.motion.pose)
         missing.append(
-            f"thickness of the legs for collisions ({task}: the axes of legs {one} and {other} "
-            f"come as close as {amount(distance, 'm')})"
+            f"thickness of the legs for collisions ({task}: the axes of legs {first_leg} and "
+            f"{second_leg} come as close as {amount(distance, 'm')})"
         )
     return [*quantities, *collisions, *plate_quantities(platform, course, points)]
 
@@ -328,7 +328,7 @@ def range_feasibility(
     payload: Payload | float | None = None,
     wrench: Any = None,
     ranges: Ranges | None = None,
-    part: float = 1.0,
+    fraction: float = 1.0,
 ) -> Feasibility:
     """Return whether a machine rests at both ends of each range of `axis_ranges`.
 
@@ -339,7 +339,7 @@ def range_feasibility(
         payload: as for `feasibility`.
         wrench: as for `feasibility`.
         ranges: what `axis_ranges` returns, where it is known.
-        part: fraction of each range from home to its ends.
+        fraction: fraction of each range from home to its ends.
 
     Raises:
         InputError: not a machine or payload, or wrong shapes.
@@ -347,12 +347,15 @@ def range_feasibility(
     machine, load = _loaded(platform, payload)
     with without_compiling():
         range_poses = [
-            (f"{name} {part * value:+.4g} {unit}", moved_home(machine, name, part * value, unit))
+            (
+                f"{name} {fraction * value:+.4g} {unit}",
+                moved_home(machine, name, fraction * value, unit),
+            )
             for name, unit, span, _ in (axis_ranges(machine) if ranges is None else ranges)
             for value in span
         ]
     places, poses = zip(*range_poses, strict=True)
-    ends_text = "its range ends" if part == 1.0 else f"{100.0 * part:.3g} % of its ranges"
+    ends_text = "its range ends" if fraction == 1.0 else f"{100.0 * fraction:.3g} % of its ranges"
     task = f"at rest at {ends_text}{load}"
     result = rest_feasibility(machine, np.array(poses), places, task, wrench)
     return result._replace(
@@ -369,26 +372,26 @@ def _loaded(platform: MachineModel, payload: Payload | float | None) -> tuple[Ma
     return with_payload(platform, payload_body), f" with {payload_body.name}"
 
 
-def feasibility_record(found: Feasibility) -> dict[str, Any]:
+def feasibility_record(result: Feasibility) -> dict[str, Any]:
     """Return a verdict as content for JSON; times in s, other values in the units named there."""
     margins = [
         margin._asdict() | {"pose": margin.pose.tolist(), "holds": margin.holds}
-        for margin in found.margins
+        for margin in result.margins
     ]
     return {
-        "machine": found.machine,
-        "task": found.task,
-        "feasible": found.feasible,
-        "summary": found.summary,
+        "machine": result.machine,
+        "task": result.task,
+        "feasible": result.feasible,
+        "summary": result.summary,
         "margins": margins,
-        "required": [leg._asdict() for leg in found.required],
-        "units": list(found.units),
-        "not_given": list(found.not_given),
-        "notes": list(found.notes),
+        "required": [leg._asdict() for leg in result.required],
+        "units": list(result.units),
+        "not_given": list(result.not_given),
+        "notes": list(result.notes),
     }
 
 
-def feasibility_figure(found: Feasibility) -> Any:
+def feasibility_figure(result: Feasibility) -> Any:
     """Return a plotly figure of the fraction of each limit over time, with a line at 1.
 
     The cursor shows the fraction and the leg that has it. Larger fractions are drawn at
@@ -398,37 +401,38 @@ def feasibility_figure(found: Feasibility) -> Any:
         InputError: not a verdict, or one at rest, which has no course over time.
         MissingDependencyError: plotly is not installed.
     """
-    if not isinstance(found, Feasibility):
-        raise InputError("found", f"must be a Feasibility, not {brief(found)}")
-    if not len(found.time) or not found.time[-1] > 0.0:
+    if not isinstance(result, Feasibility):
+        raise InputError("result", f"must be a Feasibility, not {brief(result)}")
+    if not len(result.time) or not result.time[-1] > 0.0:
         raise InputError("plot", "a verdict at rest has no course over time; give a motion")
     plotly_graphs = optional("plotly.graph_objects")
     top_margin = PANEL_GAP + TITLE_HEIGHT + PANEL_GAP
     figure = plotly_graphs.Figure(
         layout=layout(2 * SINGLE_PANEL_HEIGHT + top_margin + FOOTER_HEIGHT, top_margin)
     )
-    title = html.escape(found.summary)
+    title = html.escape(result.summary)
     figure.layout.title = {"text": title, "font": {"size": TITLE_SIZE}, "x": 0.01, "y": 0.99}
     figure.layout.title.yanchor = "top"
     drawn_quantities = [
-        margin.quantity for margin in found.margins if margin.quantity in found.shares
+        margin.quantity for margin in result.margins if margin.quantity in result.shares
     ]
-    for number, name in enumerate(drawn_quantities):
-        values = np.minimum(found.shares[name], MAX_DRAWN_FRACTION)
-        drawn = thin_out(found.time, values)
-        dash = "dot" if number >= len(CURVE_COLORS) else "solid"
+    for index, name in enumerate(drawn_quantities):
+        values = np.minimum(result.shares[name], MAX_DRAWN_FRACTION)
+        point_indices = thin_out(result.time, values)
+        dash = "dot" if index >= len(CURVE_COLORS) else "solid"
         figure.add_trace(
             plotly_graphs.Scatter(
-                x=found.time[drawn], y=values[drawn], name=html.escape(name), mode="lines",
-                line={"color": curve_color(number), "dash": dash, "width": 1.8, "simplify": False},
-                customdata=np.array(found.worst_legs[name])[drawn],
+                x=result.time[point_indices], y=values[point_indices], name=html.escape(name),
+                mode="lines",
+                line={"color": curve_color(index), "dash": dash, "width": 1.8, "simplify": False},
+                customdata=np.array(result.worst_legs[name])[point_indices],
                 hovertemplate="%{y:.3~g}, %{customdata}",
             )
         )  # fmt: skip
     figure.add_hline(y=1.0, line={"color": "#b3261e", "width": 1.5, "dash": "dash"})
     figure.layout.hovermode = "x unified"
     figure.layout.xaxis = axis("time [s]")
-    max_fraction = max(float(found.shares[name].max()) for name in drawn_quantities)
+    max_fraction = max(float(result.shares[name].max()) for name in drawn_quantities)
     axis_limit = 1.05 * min(max(max_fraction, 1.05), MAX_DRAWN_FRACTION)
     figure.layout.yaxis = axis("share of the limit, above 1: violated") | {
         "range": [0.0, axis_limit]

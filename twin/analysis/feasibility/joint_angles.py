@@ -80,18 +80,18 @@ def directions(platform: MachineModel, points: LegPoints) -> Directions:
 
 
 def joint_quantities(
-    platform: MachineModel, course: Course, found: Directions, home: Directions
+    platform: MachineModel, course: Course, directions_along_course: Directions, home: Directions
 ) -> Iterator[Quantity]:
     """Yield the angle [deg] of every kind of joint for which a leg has a limit.
 
     Args:
         platform: the machine.
         course: the task.
-        found: directions along the course.
+        directions_along_course: directions along the course.
         home: directions `(1, n, 3)` at home.
     """
     for field, name in JOINT_NAMES.items():
-        leg_directions = getattr(found, field)
+        leg_directions = getattr(directions_along_course, field)
         limits = _limits(platform, field)
         if leg_directions is None or not any(limits):
             continue
@@ -112,12 +112,12 @@ def joint_quantities(
         )
 
 
-def missing_joints(platform: MachineModel, found: Directions) -> list[str]:
+def missing_joints(platform: MachineModel, leg_directions: Directions) -> list[str]:
     """Return the joints whose limits no leg gives."""
     return [
         f"angles of the {name}s"
         for field, name in JOINT_NAMES.items()
-        if getattr(found, field) is not None and not any(_limits(platform, field))
+        if getattr(leg_directions, field) is not None and not any(_limits(platform, field))
     ]
 
 
@@ -138,14 +138,18 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
     """
     rows, signs = _singular_values(platform, course.motion.pose)
     home, home_sign = _singular_values(platform, platform.home[None])
-    smallest, condition = rows[:, -1:], rows[:, :1] / np.maximum(rows[:, -1:], 1e-300)
-    min_value = np.full_like(smallest, MIN_SINGULAR_RATIO * home[0, -1])
+    smallest_values, condition = rows[:, -1:], rows[:, :1] / np.maximum(rows[:, -1:], 1e-300)
+    min_value = np.full_like(smallest_values, MIN_SINGULAR_RATIO * home[0, -1])
     with_other_sign = signs * home_sign[0] < 0.0
-    fraction = np.where(with_other_sign[:, None], np.inf, min_value / np.maximum(smallest, 1e-300))
+    fraction = np.where(
+        with_other_sign[:, None], np.inf, min_value / np.maximum(smallest_values, 1e-300)
+    )
 
     unit = "" if platform.coordinate_unit == "m" else "rad/m"
     name = "smallest singular value"
-    yield Quantity(name, unit, smallest, min_value, fraction, [()], "singular", at_least=True)
+    yield Quantity(
+        name, unit, smallest_values, min_value, fraction, [()], "singular", at_least=True
+    )
 
     max_condition = np.full_like(condition, MAX_CONDITION_NUMBER)
     yield Quantity(
@@ -167,10 +171,8 @@ def _singular_values(platform: MachineModel, poses: FloatArray) -> tuple[FloatAr
     """
     length = characteristic_length(platform.platform_joints)
     moment_scale = np.array([1.0, 1.0, 1.0, length, length, length])
-    jacobian, constraints = (
-        platform.jacobian(poses) / moment_scale,
-        platform.constraints(poses) / moment_scale,
-    )
+    jacobian = platform.jacobian(poses) / moment_scale
+    constraints = platform.constraints(poses) / moment_scale
     rows = np.concatenate([jacobian, constraints], axis=1)
     square = rows.shape[1] == 6
     signs = np.linalg.slogdet(rows)[0] if square else np.zeros(len(poses))

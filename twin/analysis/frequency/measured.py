@@ -276,7 +276,7 @@ def _along(run: Trajectory, path: Path) -> FloatArray:
 
 
 def _estimated(
-    excitation: Excitation, given: FloatArray, received: FloatArray, low: float, high: float
+    excitation: Excitation, input_signal: FloatArray, received: FloatArray, low: float, high: float
 ) -> FrequencyResponse:
     if isinstance(excitation, SteppedSine):
         responses = []
@@ -285,13 +285,15 @@ def _estimated(
                 int(np.ceil(start / DEFAULT_PERIOD - 1e-9)),
                 int(np.floor(end / DEFAULT_PERIOD + 1e-9)),
             )
-            responses.append(sine_response(given[rows], received[rows], DEFAULT_PERIOD, frequency))
+            responses.append(
+                sine_response(input_signal[rows], received[rows], DEFAULT_PERIOD, frequency)
+            )
         return joined(responses)
     first_sample = max(
         0, round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * WINDOW_LENGTH / DEFAULT_PERIOD)
     )
     return sweep_response(
-        given[first_sample:],
+        input_signal[first_sample:],
         received[first_sample:],
         DEFAULT_PERIOD,
         window=WINDOW_LENGTH,

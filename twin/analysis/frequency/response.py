@@ -516,11 +516,9 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     coordinates = as_model(platform).inverse_kinematics(platform.home)
     lowest, highest = platform.minimum_coordinates, platform.maximum_coordinates
     free_travel = np.minimum(coordinates - lowest, highest - coordinates)
-    speed_fraction, effort_fraction, travel_speed = (
-        SPEED_FRACTION,
-        EFFORT_FRACTION,
-        TASK_SPEED * (highest - lowest),
-    )
+    speed_fraction = SPEED_FRACTION
+    effort_fraction = EFFORT_FRACTION
+    travel_speed = TASK_SPEED * (highest - lowest)
     if takes_positions(platform):
         speed_fraction, effort_fraction = POSITION_SPEED_FRACTION, POSITION_EFFORT_FRACTION
         travel_speed = POSITION_TRAVEL_FRACTION * 2.0 * np.pi * positive(low, "low") * free_travel
@@ -532,10 +530,8 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
         / (omega * equivalent_inertia(platform)),
     ]
     actuator_speed = np.min(bounds, axis=0)
-    required_speed, speed_limits = (
-        np.zeros_like(actuator_speed),
-        {"speed": np.full_like(actuator_speed, np.inf)},
-    )
+    required_speed = np.zeros_like(actuator_speed)
+    speed_limits = {"speed": np.full_like(actuator_speed, np.inf)}
     if not (takes_positions(platform) or platform.n_deflections):
         drives, gain = drive_model(platform), suitable_velocity_loop(platform, DEFAULT_PERIOD)[0]
         # Describing function of dry friction F at peak speed v: gain 4 F / (pi v).
@@ -612,13 +608,13 @@ def spectra(
 
 
 def sweep_response(
-    given: Any, received: Any, period: Any, *, window: Any, low: Any, high: Any
+    input_signal: Any, output_signal: Any, period: Any, *, window: Any, low: Any, high: Any
 ) -> FrequencyResponse:
-    """Return the response from `given` to `received`, between two frequencies.
+    """Return the response from `input_signal` to `output_signal`, between two frequencies.
 
     Args:
-        given: input `(m,)`, evenly sampled.
-        received: output `(m,)`.
+        input_signal: input `(m,)`, evenly sampled.
+        output_signal: output `(m,)`.
         period: between samples [s].
         window: length of a window [s]; its inverse is the distance of the frequencies.
         low: lowest frequency [Hz].
@@ -628,7 +624,7 @@ def sweep_response(
         InputError: shapes that differ, a record shorter than a window, frequencies that the samples
             do not resolve, or an input without any.
     """
-    x, y = _records(given, received)
+    x, y = _records(input_signal, output_signal)
     step, length = positive(period, "period"), positive(window, "window")
     size = round(length / step)
     if size < MIN_SAMPLES or size > len(x):
@@ -648,7 +644,7 @@ def sweep_response(
     powers = np.abs(input_spectra) ** 2
     max_powers = powers.max(axis=0, initial=0.0)
     if not max_powers.max(initial=0.0) > 0.0:
-        raise InputError("given", "has nothing between these frequencies")
+        raise InputError("input_signal", "has nothing between these frequencies")
     required_powers = np.sort(powers, axis=0)[-min(MIN_WINDOWS, len(powers))]
     passing = powers >= np.minimum(PASSING_POWER * max_powers, required_powers)
     is_excited = max_powers > MIN_INPUT_POWER * max_powers.max()
@@ -696,13 +692,13 @@ def _ratio(noise: FloatArray, power: FloatArray) -> FloatArray:
 
 
 def record_response(
-    given: Any, received: Any, period: Any, *, low: Any, high: Any
+    input_signal: Any, output_signal: Any, period: Any, *, low: Any, high: Any
 ) -> FrequencyResponse:
     """Return the response from records that begin at rest and end after all has died away.
 
     Args:
-        given: input `(m,)`, evenly sampled.
-        received: output `(m,)`.
+        input_signal: input `(m,)`, evenly sampled.
+        output_signal: output `(m,)`.
         period: between samples [s].
         low: lowest frequency [Hz].
         high: highest frequency [Hz], below half the sampling rate.
@@ -711,12 +707,10 @@ def record_response(
         InputError: shapes that differ, frequencies that the samples do not resolve, or an input
             without any.
     """
-    x, y = _records(given, received)
-    step, low_frequency, high_frequency = (
-        positive(period, "period"),
-        positive(low, "low"),
-        positive(high, "high"),
-    )
+    x, y = _records(input_signal, output_signal)
+    step = positive(period, "period")
+    low_frequency = positive(low, "low")
+    high_frequency = positive(high, "high")
     frequency = np.fft.rfftfreq(len(x), step)
     is_in_band = (frequency >= low_frequency) & (frequency <= high_frequency)
     if not is_in_band.any() or high_frequency > 0.5 / step:
@@ -724,7 +718,7 @@ def record_response(
     input_spectrum, output_spectrum = np.fft.rfft(x), np.fft.rfft(y)
     line_frequencies = np.asarray(frequency[is_in_band], dtype=np.float64)
     if not np.abs(input_spectrum[is_in_band]).min() > 0.0:
-        raise InputError("given", "has nothing at some of these frequencies")
+        raise InputError("input_signal", "has nothing at some of these frequencies")
     window = np.ones(COHERENCE_LINES)
     cross = np.convolve(input_spectrum.conj() * output_spectrum, window, "same")[is_in_band]
     powers = [
@@ -740,12 +734,14 @@ def record_response(
     )
 
 
-def sine_response(given: Any, received: Any, period: Any, frequency: Any) -> FrequencyResponse:
+def sine_response(
+    input_signal: Any, output_signal: Any, period: Any, frequency: Any
+) -> FrequencyResponse:
     """Return the response at one frequency from a settled record of one sine.
 
     Args:
-        given: input `(m,)`, evenly sampled.
-        received: output `(m,)`.
+        input_signal: input `(m,)`, evenly sampled.
+        output_signal: output `(m,)`.
         period: between samples [s].
         frequency: [Hz], below half the sampling rate.
 
@@ -753,12 +749,14 @@ def sine_response(given: Any, received: Any, period: Any, frequency: Any) -> Fre
         InputError: shapes that differ, less than a period of the sine, a frequency the samples
             do not resolve, or an input without it.
     """
-    x, y = _records(given, received)
+    x, y = _records(input_signal, output_signal)
     step, hertz = positive(period, "period"), positive(frequency, "frequency")
     if hertz >= 0.5 / step:
         raise InputError("frequency", f"must stay below {0.5 / step:g} Hz")
     if len(x) < MIN_SAMPLES or len(x) * step * hertz < 1.0 - 1e-9:
-        raise InputError("given", f"must hold {MIN_SAMPLES} samples and a period of the sine")
+        raise InputError(
+            "input_signal", f"must hold {MIN_SAMPLES} samples and a period of the sine"
+        )
     time = np.arange(len(x)) * step
     angle = 2.0 * np.pi * hertz * time
     regressors = np.column_stack(
@@ -767,12 +765,10 @@ def sine_response(given: Any, received: Any, period: Any, frequency: Any) -> Fre
     coefficients = np.linalg.lstsq(regressors, np.column_stack([x, y]), rcond=None)[0]
     input_amplitude, output_amplitude = coefficients[0] - 1j * coefficients[1]
     if not abs(input_amplitude) > 0.0:
-        raise InputError("given", f"has nothing at {hertz:g} Hz")
+        raise InputError("input_signal", f"has nothing at {hertz:g} Hz")
     residual = y - regressors @ coefficients[:, 1]
-    sine, noise = (
-        0.5 * abs(output_amplitude) ** 2,
-        float(residual @ residual) / max(1, len(x) - regressors.shape[1]),
-    )
+    sine = 0.5 * abs(output_amplitude) ** 2
+    noise = float(residual @ residual) / max(1, len(x) - regressors.shape[1])
     coherence = np.array([sine / (sine + noise) if sine + noise > 0.0 else 0.0])
     return FrequencyResponse(
         np.array([hertz]),
@@ -801,8 +797,8 @@ def _coherence(
     return np.asarray(np.clip(ratio, 0.0, 1.0))
 
 
-def _records(given: Any, received: Any) -> tuple[FloatArray, FloatArray]:
-    x, y = as_floats(given, "given"), as_floats(received, "received")
+def _records(input_signal: Any, output_signal: Any) -> tuple[FloatArray, FloatArray]:
+    x, y = as_floats(input_signal, "input_signal"), as_floats(output_signal, "output_signal")
     if x.ndim != 1 or y.shape != x.shape:
-        raise InputError("given, received", "must be two lists of the same length")
+        raise InputError("input_signal, output_signal", "must be two lists of the same length")
     return x, y

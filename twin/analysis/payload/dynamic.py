@@ -210,29 +210,33 @@ def phase_bounds(
 
 
 def _bounds(
-    still: AffineForces, fixed: FloatArray, slope: FloatArray, limits: FloatArray, side: float
+    static_forces: AffineForces,
+    fixed: FloatArray,
+    slope: FloatArray,
+    limits: FloatArray,
+    force_sign: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Return masses `(k, n)` and the signs of the axes `(k, n, 6)` at them."""
-    mass = np.zeros(still.fixed.shape)
+    mass = np.zeros(static_forces.fixed.shape)
     signs = np.ones(fixed.shape)
     for _ in range(PATTERN_STEPS):
         signs = np.where(fixed + mass[..., None] * slope < 0.0, -1.0, 1.0)
         peak_forces = AffineForces(
-            side * still.fixed + (signs * fixed).sum(axis=-1),
-            side * still.per_kilogram + (signs * slope).sum(axis=-1),
+            force_sign * static_forces.fixed + (signs * fixed).sum(axis=-1),
+            force_sign * static_forces.per_kilogram + (signs * slope).sum(axis=-1),
         )
-        lower = peak_forces.largest_mass(limits, "signed")
-        lower = np.where(np.isfinite(lower), lower, mass)
-        if np.array_equal(lower, mass):
+        next_mass = peak_forces.largest_mass(limits, "signed")
+        next_mass = np.where(np.isfinite(next_mass), next_mass, mass)
+        if np.array_equal(next_mass, mass):
             break
-        mass = lower
+        mass = next_mass
     is_unlimited = ~np.isfinite(peak_forces.largest_mass(limits, "signed"))
     return np.where(is_unlimited, np.inf, mass), signs
 
 
 def payload_record(
     platform: MachineModel,
-    still: StaticPayload,
+    at_rest: StaticPayload,
     in_phase: DynamicPayload | None = None,
     backwards: DynamicPayload | None = None,
 ) -> dict[str, Any]:
@@ -250,7 +254,7 @@ def payload_record(
 
     Args:
         platform: the machine.
-        still: the search at rest.
+        at_rest: the search at rest.
         in_phase: the search under shaking; None: not searched.
         backwards: that with rotations backwards.
     """
@@ -264,8 +268,8 @@ def payload_record(
         "parameters": platform.hash,
         "force_unit": platform.force_unit,
         "coordinate_unit": platform.coordinate_unit,
-        "positions": len(still.extensions),
-        **_fields(still, ("limits", "sense", "skipped", *search_names)),
+        "positions": len(at_rest.extensions),
+        **_fields(at_rest, ("limits", "sense", "skipped", *search_names)),
         "dynamic": None,
     }
     if in_phase is not None:

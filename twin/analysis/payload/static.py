@@ -189,9 +189,9 @@ class DependentActuators(NamedTuple):
         extensions = self.home + (leading - self.home[self.leading]) @ self.matrix.T
         extensions[:, self.leading] = leading
         guesses = np.tile(platform.home, (len(extensions), 1))
-        found, failed = found_poses(platform, minimum + extensions, guesses)
-        found[failed, :7] = np.nan
-        return extensions, found[:, :7].copy()
+        solutions, failed = found_poses(platform, minimum + extensions, guesses)
+        solutions[failed, :7] = np.nan
+        return extensions, solutions[:, :7].copy()
 
     def _leading_poses(self, coordinates: FloatArray) -> FloatArray:
         """Return the poses `(k, 7)` of coordinates `(k, 6)` of the leading actuators; NaN: none.
@@ -504,8 +504,10 @@ def static_payload(
     forces = machine.forces(positions.poses, ZERO_VECTOR, ZERO_VECTOR)
     masses = forces.largest_mass(machine.limits, force_sense)
     limits = masses.min(axis=1)
-    lowest, leg = first_lowest(masses)
-    passes, fails = mass_steps(float(limits[lowest]), start, machine.step if step is None else step)
+    weakest_position, leg = first_lowest(masses)
+    passes, fails = mass_steps(
+        float(limits[weakest_position]), start, machine.step if step is None else step
+    )
     first_failure = None if fails is None else positions.extensions[int((limits < fails).argmax())]
     return StaticPayload(
         limits=machine.limits,
@@ -517,7 +519,7 @@ def static_payload(
         passes_kg=passes,
         fails_kg=fails,
         first_failure=first_failure,
-        exact_limit_kg=float(limits[lowest]),
-        exact_position=positions.extensions[lowest],
+        exact_limit_kg=float(limits[weakest_position]),
+        exact_position=positions.extensions[weakest_position],
         exact_leg=leg + 1,
     )

@@ -300,10 +300,8 @@ def search_bounds(
             step, predicted = _step(violations, slopes, position, region)
             trial = np.clip(position + step, 0.0, 1.0)
             trial_violations = task.violations(trial)
-            decrease, expected_decrease = (
-                violations.max() - trial_violations.max(),
-                violations.max() - predicted,
-            )
+            decrease = violations.max() - trial_violations.max()
+            expected_decrease = violations.max() - predicted
             if decrease > 0.0:
                 accepted_trial = trial, trial_violations
                 region = min(

@@ -204,21 +204,21 @@ LIMIT_NAMES = {"minimum": "lower limits", "maximum": "upper limits", "unreachabl
 """Cause that ends the workspace -> its name in the table, where it is another one."""
 
 
-def workspace_results(found: Workspace) -> Results:
+def workspace_results(workspace: Workspace) -> Results:
     """Return an analysis as a table and figures."""
-    platform = found.platform
+    platform = workspace.platform
     position, attitude = (
         ", ".join(f"{value:.4g}" for value in values)
-        for values in (found.center[:3], found.center[3:])
+        for values in (workspace.center[:3], workspace.center[3:])
     )
     finding = (
         f"Seen from the pose ({position}) m, quaternion ({attitude}); parameters {platform.hash}."
     )
-    rows = [*_range_rows(found), *_volume_rows(found), *_dexterity_rows(found)]
-    rows += _stiffness_rows(found)
+    rows = [*_range_rows(workspace), *_volume_rows(workspace), *_dexterity_rows(workspace)]
+    rows += _stiffness_rows(workspace)
     title = f"{platform.name}: {platform.parameters.title}"
     surfaces = "All degrees of freedom: height, roll and pitch."
-    if found.attitudes is not None:
+    if workspace.attitudes is not None:
         surfaces = (
             "Left: positions with the attitude held at the centre's. Right: attitudes with the "
             "position held."
@@ -228,12 +228,12 @@ def workspace_results(found: Workspace) -> Results:
         "is that with the attitude held, rotational stiffness that with the position held."
     )
     orientation = "Attitudes at the centre's position: two angles, the third as at the centre."
-    figures = [Figure("Workspace", surfaces, partial(surface_figure, found))]
+    figures = [Figure("Workspace", surfaces, partial(surface_figure, workspace))]
     figures += [
-        Figure(name, text, partial(maps_figure, found, maps))
+        Figure(name, text, partial(maps_figure, workspace, maps))
         for name, text, maps in (
-            ("Slices", slices, found.maps),
-            ("Orientation", orientation, found.attitude_maps),
+            ("Slices", slices, workspace.maps),
+            ("Orientation", orientation, workspace.attitude_maps),
         )
         if maps
     ]
@@ -279,11 +279,9 @@ def _volume_rows(workspace: Workspace) -> Iterator[Row]:
 
 
 def _dexterity_rows(workspace: Workspace) -> Iterator[Row]:
-    at_center, over_workspace, singular = (
-        workspace.dexterity,
-        workspace.conditioning,
-        workspace.singular,
-    )
+    at_center = workspace.dexterity
+    over_workspace = workspace.conditioning
+    singular = workspace.singular
     unit = " rad/m" if workspace.platform.coordinate_unit == "rad" else ""
     yield "condition number at the centre", f"{1.0 / at_center.conditioning:.4g}", "1: best"
     ends = f"{1.0 / over_workspace.highest:.4g} to {1.0 / over_workspace.lowest:.4g}"
@@ -308,18 +306,18 @@ def _vector(vector: Any) -> str:
     return f"({', '.join(f'{value:.2f}' for value in np.round(vector, 2) + 0.0)})"
 
 
-def stiffness_units(found: Workspace) -> tuple[str, str]:
+def stiffness_units(workspace: Workspace) -> tuple[str, str]:
     """Return the units of translational and rotational stiffness."""
-    if found.legs.source != "relative":
+    if workspace.legs.source != "relative":
         return "N/m", "N m/rad"
-    return ("1/m²", "1") if found.platform.coordinate_unit == "rad" else ("1", "m²")
+    return ("1/m²", "1") if workspace.platform.coordinate_unit == "rad" else ("1", "m²")
 
 
 def _stiffness_rows(workspace: Workspace) -> Iterator[Row]:
     relative = workspace.legs.source == "relative"
     note = "per stiffness of an actuator" if relative else workspace.legs.source
     for name, unit in zip(("translation", "rotation"), stiffness_units(workspace), strict=True):
-        for place, values in (
+        for where, values in (
             ("at the centre", workspace.stiffness),
             ("in the workspace", workspace.softest),
         ):
@@ -328,10 +326,10 @@ def _stiffness_rows(workspace: Workspace) -> Iterator[Row]:
             )
             value = f"{softest:.4g} to {stiffest:.4g}"
             value += "" if unit == "1" else f" {unit}"
-            yield f"stiffness {place}, {name}", value, note
+            yield f"stiffness {where}, {name}", value, note
 
 
-def workspace_content(found: Workspace) -> dict[str, Any]:
+def workspace_content(workspace: Workspace) -> dict[str, Any]:
     """Return an analysis as content of a file; SI units and radians, None for what does not exist.
 
     Keys: `machine`, `parameters`, `center`; `ranges` (axis -> `unit`, `span`, `ends`); `workspace`
@@ -340,31 +338,31 @@ def workspace_content(found: Workspace) -> dict[str, Any]:
     `singularity` (`translation`, `direction`, `rotation`, `axis`); `stiffness` (`source`,
     `of_actuators`, `at_center`, `over_workspace`).
     """
-    attitudes = found.attitudes
+    attitudes = workspace.attitudes
     return {
-        "machine": found.platform.name,
-        "parameters": found.platform.hash,
-        "center": found.center,
+        "machine": workspace.platform.name,
+        "parameters": workspace.platform.hash,
+        "center": workspace.center,
         "ranges": {
             axis_range.axis: {
                 "unit": axis_range.unit,
                 "span": axis_range.span,
                 "ends": axis_range.ends,
             }
-            for axis_range in found.ranges
+            for axis_range in workspace.ranges
         },
-        "workspace": _region_content(found.region),
+        "workspace": _region_content(workspace.region),
         "orientation_workspace": attitudes and _region_content(attitudes),
         "dexterity": {
-            "at_center": found.dexterity._asdict(),
-            "over_workspace": found.conditioning._asdict(),
+            "at_center": workspace.dexterity._asdict(),
+            "over_workspace": workspace.conditioning._asdict(),
         },
-        "singularity": found.singular._asdict(),
+        "singularity": workspace.singular._asdict(),
         "stiffness": {
-            "source": found.legs.source,
-            "of_actuators": found.legs.values,
-            "at_center": found.stiffness._asdict(),
-            "over_workspace": found.softest._asdict(),
+            "source": workspace.legs.source,
+            "of_actuators": workspace.legs.values,
+            "at_center": workspace.stiffness._asdict(),
+            "over_workspace": workspace.softest._asdict(),
         },
     }
 
@@ -384,7 +382,7 @@ def _region_content(region: Region) -> dict[str, Any]:
     }
 
 
-def surface_figure(found: Workspace) -> Any:
+def surface_figure(workspace: Workspace) -> Any:
     """Return a plotly figure of the workspace: over places with the machine, and over attitudes.
 
     The colour is the conditioning (1/condition number) on the surface.
@@ -393,9 +391,9 @@ def surface_figure(found: Workspace) -> Any:
         MissingDependencyError: plotly is not installed.
     """
     graphs, subplots = optional("plotly.graph_objects"), optional("plotly.subplots")
-    regions = {"attitude held" if found.attitudes else "workspace": found.region}
-    if found.attitudes is not None:
-        regions["place held"] = found.attitudes
+    regions = {"attitude held" if workspace.attitudes else "workspace": workspace.region}
+    if workspace.attitudes is not None:
+        regions["place held"] = workspace.attitudes
     scenes = [[{"type": "scene"}] * len(regions)]
     figure = subplots.make_subplots(1, len(regions), specs=scenes, horizontal_spacing=0.0)
     figure.update_layout(layout(SURFACE_HEIGHT, 40))
@@ -418,10 +416,10 @@ def surface_figure(found: Workspace) -> Any:
             name: {"title": {"text": title}}
             for name, title in zip(("xaxis", "yaxis", "zaxis"), titles, strict=True)
         }
-        scene |= {"aspectmode": "data" if found.attitudes else "cube", "camera": CAMERA_VIEW}
+        scene |= {"aspectmode": "data" if workspace.attitudes else "cube", "camera": CAMERA_VIEW}
         figure.update_scenes(scene, row=1, col=column)
-    if found.attitudes is not None:
-        for name, points, color in _machine_lines(found):
+    if workspace.attitudes is not None:
+        for name, points, color in _machine_lines(workspace):
             x, y, z = points.T
             line = {"color": color, "width": 5}
             figure.add_scatter3d(
@@ -443,9 +441,9 @@ def _closed(values: FloatArray) -> FloatArray:
     return np.column_stack([grid, grid[:, 0]]).astype(np.float32)
 
 
-def _machine_lines(found: Workspace) -> Iterator[tuple[str, FloatArray, str]]:
+def _machine_lines(workspace: Workspace) -> Iterator[tuple[str, FloatArray, str]]:
     """Yield name, points `(k, 3)` and colour of lines: the machine at the centre."""
-    platform, center = found.platform, found.center
+    platform, center = workspace.platform, workspace.center
     tips = center[:3] + rotated(center[3:], platform.platform_joints)
     legs = np.full((3 * len(tips), 3), np.nan)
     legs[::3], legs[1::3] = platform.base_joints, tips
@@ -471,15 +469,15 @@ def _shown(chart: Chart, values: FloatArray) -> FloatArray:
     return np.asarray(origin + values * factors)
 
 
-def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
+def maps_figure(workspace: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
     """Return a plotly figure: a row per quantity, a column per map, with the boundary.
 
     Raises:
         MissingDependencyError: plotly is not installed.
     """
     graphs, subplots = optional("plotly.graph_objects"), optional("plotly.subplots")
-    translation_unit, rotation_unit = stiffness_units(found)
-    singular_unit = "rad/m" if found.platform.coordinate_unit == "rad" else "1"
+    translation_unit, rotation_unit = stiffness_units(workspace)
+    singular_unit = "rad/m" if workspace.platform.coordinate_unit == "rad" else "1"
     quantities = {
         "1/condition number [1]": [plane.dexterity.conditioning for plane in maps],
         f"smallest singular value [{singular_unit}]": [plane.dexterity.smallest for plane in maps],
@@ -500,23 +498,23 @@ def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
         bar["title"] = {"text": name, "side": "right"}
         figure.layout[f"coloraxis{row}"] = {"colorscale": COLOR_SCALE, "colorbar": bar}
         for column, (plane, field) in enumerate(zip(maps, fields, strict=True), start=1):
-            place = {"row": row, "col": column}
+            cell = {"row": row, "col": column}
             x, y = _shown(plane.chart, np.stack([plane.x, plane.y], axis=1)).T.astype(np.float32)
             heatmap = graphs.Heatmap(
                 x=x, y=y, z=field.astype(np.float32), coloraxis=f"coloraxis{row}", name=name,
                 hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
             )  # fmt: skip
-            figure.add_trace(heatmap, **place)
-            _draw_boundaries(figure, plane, row == column == 1, place)
+            figure.add_trace(heatmap, **cell)
+            _draw_boundaries(figure, plane, row == column == 1, cell)
             x_title, y_title = (axis(_axis_title(name)) for name in plane.chart.axes)
-            figure.update_xaxes(x_title | {"range": [x[0], x[-1]]}, **place)
-            figure.update_yaxes(y_title | {"range": [y[0], y[-1]]}, **place)
+            figure.update_xaxes(x_title | {"range": [x[0], x[-1]]}, **cell)
+            figure.update_yaxes(y_title | {"range": [y[0], y[-1]]}, **cell)
     figure.update_layout(layout(inner_height + 2 * MAP_MARGIN, MAP_MARGIN))
     figure.update_layout(hovermode="closest", legend=legend(1.0 + 30 / inner_height))
     return figure
 
 
-def _draw_boundaries(figure: Any, plane: PlaneMap, in_legend: bool, place: dict[str, int]) -> None:
+def _draw_boundaries(figure: Any, plane: PlaneMap, in_legend: bool, cell: dict[str, int]) -> None:
     """Draw the workspace's boundary on a map, and singular poses where they lie on it."""
     for name, points, color, dash in (
         ("boundary seen from the centre", plane.boundary, TEXT_COLOR, "solid"),
@@ -525,5 +523,5 @@ def _draw_boundaries(figure: Any, plane: PlaneMap, in_legend: bool, place: dict[
         x, y = _shown(plane.chart, points).T
         figure.add_scatter(
             x=x, y=y, mode="lines", line={"color": color, "width": 1.4, "dash": dash}, name=name,
-            legendgroup=name, showlegend=in_legend, hoverinfo="skip", **place,
+            legendgroup=name, showlegend=in_legend, hoverinfo="skip", **cell,
         )  # fmt: skip

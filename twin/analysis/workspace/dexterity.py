@@ -96,10 +96,10 @@ def dexterity(platform: MachineModel, pose: Any) -> Dexterity:
     return Dexterity(*(measure.reshape(shape) for measure in measures))
 
 
-def conditioning_over(found: Region) -> Conditioning:
+def conditioning_over(region: Region) -> Conditioning:
     """Return mean and extremes of the conditioning over a region."""
-    poses, weights = volume_nodes(found)
-    values = dexterity(found.chart.platform, poses)
+    poses, weights = volume_nodes(region)
+    values = dexterity(region.chart.platform, poses)
     mean = (weights * values.conditioning).sum() / weights.sum()
     lowest, highest = values.conditioning.min(), values.conditioning.max()
     return Conditioning(float(mean), float(lowest), float(highest), float(values.smallest.min()))
@@ -191,13 +191,13 @@ def stiffness_range(platform: MachineModel, pose: Any, stiffness: Any = None) ->
     return StiffnessRange(*(row.reshape(shape) for row in extremes))
 
 
-def stiffness_over(found: Region, stiffness: Any = None) -> StiffnessRange:
+def stiffness_over(region: Region, stiffness: Any = None) -> StiffnessRange:
     """Return the extremes over a region: lowest for the softest, highest for the stiffest.
 
     Raises:
         InputError: as for `leg_stiffness`.
     """
-    over_region = stiffness_range(found.chart.platform, volume_nodes(found)[0], stiffness)
+    over_region = stiffness_range(region.chart.platform, volume_nodes(region)[0], stiffness)
     extremes = (
         np.nanmin(values) if name.startswith("softest") else np.nanmax(values)
         for name, values in over_region._asdict().items()

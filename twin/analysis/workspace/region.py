@@ -115,17 +115,17 @@ def region(chart: Chart, levels: tuple[int, ...] = RAY_LEVELS) -> Region:
     return Region(chart, rays, weights, tuple(ray_counts), np.array(volumes), visible)
 
 
-def volume_nodes(found: Region) -> tuple[FloatArray, FloatArray]:
+def volume_nodes(region: Region) -> tuple[FloatArray, FloatArray]:
     """Return poses `(q, 7)` throughout a region, and weights `(q,)` for means over its volume.
 
     They are the nodes of Gauss-Legendre quadrature along every segment of a ray.
     """
-    rays = found.rays
+    rays = region.rays
     node_positions, node_weights = np.polynomial.legendre.leggauss(RADIAL_NODES)
     half_length = 0.5 * (rays.stop - rays.start)[:, None]
     radii = rays.start[:, None] + half_length * (1.0 + node_positions)
-    poses = found.chart.along(rays.directions[rays.ray][:, None], radii)
-    weights = found.weights[rays.ray][:, None] * half_length * node_weights * radii**2
+    poses = region.chart.along(rays.directions[rays.ray][:, None], radii)
+    weights = region.weights[rays.ray][:, None] * half_length * node_weights * radii**2
     return poses.reshape(-1, 7), np.asarray(weights.ravel())
 
 
@@ -165,20 +165,18 @@ def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange
     return tuple(ranges)
 
 
-def _end(chart: Chart, admissible: Admissible, side: float) -> tuple[float, str]:
+def _end(chart: Chart, admissible: Admissible, direction: float) -> tuple[float, str]:
     """Return the last value [m] or [rad] of a chart's one axis on a side, and what ends it."""
     inner_value, outer_value = 0.0, None
-    search_range = side * chart.bound * float(chart.scale[0])
+    search_range = direction * chart.bound * float(chart.scale[0])
     for values in np.array_split(
         search_range * np.arange(1, AXIS_SAMPLES + 1) / AXIS_SAMPLES, SEARCH_PARTS
     ):
         is_inside = admissible.inside(chart.poses(values[:, None]))
         if not is_inside.all():
             first_outside = int(is_inside.argmin())
-            inner_value, outer_value = (
-                float(values[first_outside - 1]) if first_outside else inner_value,
-                float(values[first_outside]),
-            )
+            inner_value = float(values[first_outside - 1]) if first_outside else inner_value
+            outer_value = float(values[first_outside])
             break
         inner_value = float(values[-1])
     if outer_value is None:

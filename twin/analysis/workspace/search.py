@@ -546,17 +546,17 @@ class Rays(NamedTuple):
     """`(q,)` radius where it ends"""
 
 
-def search(chart: Chart, directions: FloatArray, reach: float | None = None) -> Rays:
+def search(chart: Chart, directions: FloatArray, radius_limit: float | None = None) -> Rays:
     """Return where rays along scaled `directions` `(m, k)` are inside the workspace.
 
-    Samples up to the radius `reach` (default: found by `extent`; longer if a ray needs it) bracket
-    every change, bisection finds it.
+    Samples up to the radius `radius_limit` (default: found by `extent`; longer if a ray needs it)
+    bracket every change, bisection finds it.
 
     Raises:
         InputError: the centre is outside the workspace or singular.
     """
     admissible = Admissible(chart.platform, chart.center)
-    max_radius = extent(chart, directions) if reach is None else reach
+    max_radius = extent(chart, directions) if radius_limit is None else radius_limit
     while True:
         sample_radii = max_radius * np.arange(RAY_SAMPLES + 1) / RAY_SAMPLES
         radii = np.broadcast_to(sample_radii, (len(directions), RAY_SAMPLES + 1))
@@ -566,24 +566,22 @@ def search(chart: Chart, directions: FloatArray, reach: float | None = None) -> 
             break
         max_radius = min(RAY_GROWTH * max_radius, chart.bound)
     ray, sample_index = np.nonzero(is_inside[:, 1:] != is_inside[:, :-1])
-    leaving = is_inside[ray, sample_index]
+    is_leaving = is_inside[ray, sample_index]
     lower_radius, upper_radius = sample_radii[sample_index], sample_radii[sample_index + 1]
     for _ in range(BISECTION_STEPS):
         trial_radius = 0.5 * (lower_radius + upper_radius)
-        is_same_side = admissible.inside(chart.along(directions[ray], trial_radius)) == leaving
-        lower_radius, upper_radius = (
-            np.where(is_same_side, trial_radius, lower_radius),
-            np.where(is_same_side, upper_radius, trial_radius),
-        )
+        is_same_side = admissible.inside(chart.along(directions[ray], trial_radius)) == is_leaving
+        lower_radius = np.where(is_same_side, trial_radius, lower_radius)
+        upper_radius = np.where(is_same_side, upper_radius, trial_radius)
     rays_inside_at_end = np.flatnonzero(is_inside[:, -1])
     rays_inside_at_start = np.flatnonzero(is_inside[:, 0])
     segment_starts = _sorted(
-        np.r_[rays_inside_at_start, ray[~leaving]],
-        np.r_[np.zeros(len(rays_inside_at_start)), upper_radius[~leaving]],
+        np.r_[rays_inside_at_start, ray[~is_leaving]],
+        np.r_[np.zeros(len(rays_inside_at_start)), upper_radius[~is_leaving]],
     )
     segment_ends = _sorted(
-        np.r_[ray[leaving], rays_inside_at_end],
-        np.r_[lower_radius[leaving], np.full(len(rays_inside_at_end), max_radius)],
+        np.r_[ray[is_leaving], rays_inside_at_end],
+        np.r_[lower_radius[is_leaving], np.full(len(rays_inside_at_end), max_radius)],
     )
     exits = np.zeros(len(directions))
     # Written from the last segment to the first, so that the first one stays.
@@ -591,10 +589,12 @@ def search(chart: Chart, directions: FloatArray, reach: float | None = None) -> 
     exits[~is_inside[:, 0]] = 0.0
     causes = np.full(len(directions), int(Cause.NONE))
     legs = np.zeros(len(directions), dtype=np.int64)
-    first_exits = np.flatnonzero(leaving)[::-1]
+    first_exits = np.flatnonzero(is_leaving)[::-1]
     causes[ray[first_exits]], legs[ray[first_exits]] = (
         array[::-1]
-        for array in admissible.causes(chart.along(directions[ray[leaving]], upper_radius[leaving]))
+        for array in admissible.causes(
+            chart.along(directions[ray[is_leaving]], upper_radius[is_leaving])
+        )
     )
     return Rays(
         directions, exits, causes, legs, segment_starts[0], segment_starts[1], segment_ends[1]
@@ -664,27 +664,27 @@ def circle(count: int) -> FloatArray:
 
 
 def singular_distance(
-    chart: Chart, directions: FloatArray, reach: float | None = None
+    chart: Chart, directions: FloatArray, radius_limit: float | None = None
 ) -> FloatArray:
     """Return the scaled radii `(m,)` of the first singular pose along `directions` `(m, k)`.
 
-    A ray ends at the radius `reach` (default the chart's bound), or where a leg no longer reaches.
-    Infinite where it meets no singular pose before.
+    A ray ends at the radius `radius_limit` (default the chart's bound), or where a leg no longer
+    reaches. Infinite where it meets no singular pose before.
 
     Raises:
         InputError: a machine without a square Jacobian, or a singular centre.
     """
     if not square(chart.platform):
         raise InputError("platform", f"{chart.platform.name} has no square Jacobian")
-    size = chart.bound if reach is None else reach
+    size = chart.bound if radius_limit is None else radius_limit
     sample_radii = size * np.arange(SINGULAR_SAMPLES + 1) / SINGULAR_SAMPLES
     shape = (len(directions), SINGULAR_SAMPLES + 1)
     poses = chart.along(directions[:, None], np.broadcast_to(sample_radii, shape))
     values = determinants(chart.platform, poses.reshape(-1, 7)).reshape(shape)
-    side = np.sign(values[0, 0])
-    if not side:
+    home_sign = np.sign(values[0, 0])
+    if not home_sign:
         raise InputError("center", "is a singular pose")
-    has_other_sign = side * values <= 0.0
+    has_other_sign = home_sign * values <= 0.0
     is_unreached = np.isnan(values)
     first_missing = np.where(
         is_unreached.any(axis=1), is_unreached.argmax(axis=1), SINGULAR_SAMPLES + 1
@@ -695,7 +695,7 @@ def singular_distance(
     for _ in range(BISECTION_STEPS):
         trial_radius = 0.5 * (low + high)
         trial_values = determinants(chart.platform, chart.along(directions[ray], trial_radius))
-        is_before = side * trial_values > 0.0
+        is_before = home_sign * trial_values > 0.0
         low, high = np.where(is_before, trial_radius, low), np.where(is_before, high, trial_radius)
     distances = np.full(len(directions), np.inf)
     distances[ray] = low

@@ -60,13 +60,16 @@ from twin.model.machine_model import MachineModel
 
 
 class LocalLaw(NamedTuple):
-    """State z per leg: z[k+1] = keep z + take y, df = hold z + feedthrough y; y = (dq, dq', df)."""
+    """Per leg: z[k+1] = state_factor z + input_gains y, df = output_factor z + feedthrough y.
 
-    keep: FloatArray
+    z is the leg's state, y = (dq, dq', df).
+    """
+
+    state_factor: FloatArray
     """`(n,)` factor of a leg's state from period to period"""
-    take: FloatArray
+    input_gains: FloatArray
     """`(n, 3)` gains from (dq, dq', df) to the next state"""
-    hold: FloatArray
+    output_factor: FloatArray
     """`(n,)` factor from the state to the force deviation"""
     feedthrough: FloatArray
     """`(n, 3)` gains from (dq, dq', df) to the force deviation"""
@@ -78,13 +81,13 @@ class LocalLaw(NamedTuple):
 
         F are the actuators' forces as read: those of the past period, what was added included.
         """
-        n = len(self.keep)
-        input_blocks = [np.diag(column) for column in self.take.T]
+        n = len(self.state_factor)
+        input_blocks = [np.diag(column) for column in self.input_gains.T]
         feedthrough = [np.diag(column) for column in self.feedthrough.T]
         return StateSpace(
-            np.diag(self.keep),
+            np.diag(self.state_factor),
             np.hstack([*input_blocks, np.zeros((n, n))]),
-            np.diag(self.hold),
+            np.diag(self.output_factor),
             np.hstack([*feedthrough, np.eye(n)]),
             self.period,
         )
@@ -93,9 +96,13 @@ class LocalLaw(NamedTuple):
         self, state: FloatArray, coordinates: FloatArray, rates: FloatArray, forces: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return force deviations `(n,)` and the next state for measured deviations `(n,)`."""
-        feedthrough, input_gains = self.feedthrough, self.take
-        force = self.hold * state + feedthrough[:, 0] * coordinates + feedthrough[:, 1] * rates
-        next_state = self.keep * state + input_gains[:, 0] * coordinates + input_gains[:, 1] * rates
+        feedthrough, input_gains = self.feedthrough, self.input_gains
+        force = (
+            self.output_factor * state + feedthrough[:, 0] * coordinates + feedthrough[:, 1] * rates
+        )
+        next_state = (
+            self.state_factor * state + input_gains[:, 0] * coordinates + input_gains[:, 1] * rates
+        )
         return force + feedthrough[:, 2] * forces, next_state + input_gains[:, 2] * forces
 
 
@@ -184,10 +191,8 @@ def position_force_feedback(
         raise InputError("platform", f"{platform.name} has no springs in series")
     sample_time, rates, leak_rates = _checked(platform, gain, period, leak, springs=False)
     n = platform.n_actuators
-    position_stiffness, damper = (
-        one_or_each(stiffness, "stiffness", n, zero=True),
-        one_or_each(damping, "damping", n, zero=True),
-    )
+    position_stiffness = one_or_each(stiffness, "stiffness", n, zero=True)
+    damper = one_or_each(damping, "damping", n, zero=True)
     decay = np.full(n, np.exp(-leak_rates * sample_time))
     displacement_per_force = (1.0 - np.exp(-rates * sample_time)) / spring_constants(platform)[0]
     zeros = np.zeros(n)
@@ -564,8 +569,10 @@ def transmission_limit(linear: LinearMachine) -> float:
 def structural_damping(linear: LinearMachine, poles: ComplexArray) -> float:
     """Return the smallest damping ratio of structural modes; of all modes if one is unstable."""
     ratios = damping_ratios(poles)
-    slow = np.abs(poles) <= transmission_limit(linear)
-    return float((ratios if ratios.min() < 0.0 or not slow.any() else ratios[slow]).min())
+    is_structural = np.abs(poles) <= transmission_limit(linear)
+    return float(
+        (ratios if ratios.min() < 0.0 or not is_structural.any() else ratios[is_structural]).min()
+    )
 
 
 class LargestDamping(NamedTuple):

@@ -71,26 +71,25 @@ def riccati(
         Chu, Fan, Lin, Wang, structure-preserving algorithms for periodic discrete-time algebraic
         Riccati equations, International Journal of Control 77 (2004).
     """
-    transition, control_gramian, solution = (
-        dynamics,
-        input_matrix @ np.linalg.solve(effort, input_matrix.T),
-        cost,
-    )
+    transition = dynamics
+    control_gramian = input_matrix @ np.linalg.solve(effort, input_matrix.T)
+    solution = cost
     identity, change = np.eye(len(dynamics)), np.inf
     for _ in range(MAX_DOUBLINGS):
         if float(np.abs(solution).max()) > DIVERGENCE_LIMIT:
             break
-        both = np.linalg.solve(
+        solved_columns = np.linalg.solve(
             identity + control_gramian @ solution, np.hstack([transition, control_gramian])
         )
-        forward, gramian_factor = both[:, : len(identity)], both[:, len(identity) :]
-        increment = transition.T @ solution @ forward
+        propagation = solved_columns[:, : len(identity)]
+        gramian_factor = solved_columns[:, len(identity) :]
+        increment = transition.T @ solution @ propagation
         control_gramian = control_gramian + transition @ gramian_factor @ transition.T
-        transition = transition @ forward
+        transition = transition @ propagation
         solution = solution + 0.5 * (increment + increment.T)
         control_gramian = 0.5 * (control_gramian + control_gramian.T)
-        size = np.sqrt(np.maximum(np.diag(solution), 1e-300))
-        change = float(np.abs(increment / np.outer(size, size)).max())
+        diagonal_scale = np.sqrt(np.maximum(np.diag(solution), 1e-300))
+        change = float(np.abs(increment / np.outer(diagonal_scale, diagonal_scale)).max())
         if change <= CONVERGENCE_TOLERANCE:
             return solution
     raise StateError("the gains of the loop do not settle", {"change": change})

@@ -123,10 +123,8 @@ def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> L
     platform = linear.platform
     if not platform.n_deflections:
         return force_feedback(platform, gain, period, leak=leak)
-    tracking_frequency, masses = (
-        TRACKING_FREQUENCY_FACTOR / local_loop_lag(linear, period),
-        moved_masses(linear),
-    )
+    tracking_frequency = TRACKING_FREQUENCY_FACTOR / local_loop_lag(linear, period)
+    masses = moved_masses(linear)
     return position_force_feedback(
         platform,
         gain,
@@ -255,7 +253,7 @@ class LocalFeedback(Controller):
     def _prepare(self, reference: Reference) -> None:
         drives, forward = self._drives, forward_forces(self.platform, reference)
         inertia_forces = drives.inertia * reference.accelerations
-        self._forward = forward
+        self._leg_feedforward = forward
         self._reference_force = forward + inertia_forces + drives.friction_force(reference.rates)
         self._coordinates = reference.coordinates + drives.wind_up(forward)
         super()._prepare(reference)
@@ -276,7 +274,7 @@ class LocalFeedback(Controller):
         self._previous_state = self._state
         law_force, self._state = self.law.update(self._previous_state, *errors)
         self._last_reading = self._sensor.read(measurement)
-        self._previous_force = self._forward[row_index]
+        self._previous_force = self._leg_feedforward[row_index]
         outer_force = self._outer_force(np.concatenate(errors), law_force)
         reference_force = self._reference_force[reference.row(step + self._lead_periods)]
         return Command(reference_force + law_force + outer_force, "force")

@@ -255,7 +255,7 @@ class LoopShaping(Controller):
         self._error = np.zeros(platform.n_actuators)
 
     def _prepare(self, reference: Reference) -> None:
-        self._forward = feedforward_table(self.platform, reference, self._drives).forces
+        self._feedforward_forces = feedforward_table(self.platform, reference, self._drives).forces
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
@@ -266,7 +266,7 @@ class LoopShaping(Controller):
         """Return the forces of control period `step`."""
         row_index, law = self.reference.row(step), self.law
         self._error = measurement.coordinates - self.reference.coordinates[row_index]
-        force = self._forward[row_index] + law.C @ self._state + law.D @ self._error
+        force = self._feedforward_forces[row_index] + law.C @ self._state + law.D @ self._error
         if (np.abs(force) <= self._force_limits).all():
             self._state = law.A @ self._state + law.B @ self._error
         return Command(force, "force")

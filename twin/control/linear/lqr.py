@@ -323,11 +323,20 @@ def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
 
 
 def _with_integral(model: StateSpace) -> StateSpace:
-    s, m = model.B.shape
-    dynamics = np.eye(s + m)
-    dynamics[:s, :s], dynamics[s:, :m] = model.A, model.period * np.eye(m)
-    input_matrix = np.vstack([model.B, np.zeros((m, m))])
-    return StateSpace(dynamics, input_matrix, np.eye(s + m), np.zeros((s + m, m)), model.period)
+    n_states, n_forces = model.B.shape
+    dynamics = np.eye(n_states + n_forces)
+    dynamics[:n_states, :n_states], dynamics[n_states:, :n_forces] = (
+        model.A,
+        model.period * np.eye(n_forces),
+    )
+    input_matrix = np.vstack([model.B, np.zeros((n_forces, n_forces))])
+    return StateSpace(
+        dynamics,
+        input_matrix,
+        np.eye(n_states + n_forces),
+        np.zeros((n_states + n_forces, n_forces)),
+        model.period,
+    )
 
 
 def _check_actuators(platform: MachineModel) -> None:
@@ -427,7 +436,7 @@ class Lqr(Controller):
 
     def _prepare(self, reference: Reference) -> None:
         errors = TaskErrors(self.platform, reference)
-        self._forward = feedforward_table(self.platform, reference, self._drives).forces
+        self._feedforward_forces = feedforward_table(self.platform, reference, self._drives).forces
         self._errors = errors
         super()._prepare(reference)
 
@@ -447,7 +456,7 @@ class Lqr(Controller):
         row_index = self.reference.row(step)
         error_state, m = self._state, len(self.design.gain)
         error_state[: 2 * m] = np.concatenate(self._errors.of(row_index, measurement))
-        force = self._forward[row_index] - self.design.gain @ error_state
+        force = self._feedforward_forces[row_index] - self.design.gain @ error_state
         if self.design.integral and (np.abs(force) <= self._force_limits).all():
             error_state[2 * m :] += self.period * error_state[:m]
         return Command(force, "force")

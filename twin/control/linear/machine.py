@@ -132,10 +132,10 @@ def series(first: StateSpace, second: StateSpace) -> StateSpace:
     """
     if first.period != second.period or len(first.C) != second.B.shape[1]:
         raise InputError("second", "must have the first's period, and its outputs as inputs")
-    a, b = len(first.A), len(second.A)
-    dynamics = np.zeros((a + b, a + b))
-    dynamics[:a, :a], dynamics[a:, a:] = first.A, second.A
-    dynamics[a:, :a] = second.B @ first.C
+    n_first, n_second = len(first.A), len(second.A)
+    dynamics = np.zeros((n_first + n_second, n_first + n_second))
+    dynamics[:n_first, :n_first], dynamics[n_first:, n_first:] = first.A, second.A
+    dynamics[n_first:, :n_first] = second.B @ first.C
     return StateSpace(
         dynamics,
         np.vstack([first.B, second.B @ first.D]),
@@ -181,9 +181,9 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     delay_periods = int(np.ceil(delay_time / sample_time - 1e-9))
     remainder = min(max(delay_periods * sample_time - delay_time, 0.0), sample_time)
 
-    def zero_order_hold(span: float) -> tuple[FloatArray, FloatArray]:
+    def zero_order_hold(duration: float) -> tuple[FloatArray, FloatArray]:
         block = np.zeros((s + i, s + i))
-        block[:s, :s], block[:s, s:] = system.A * span, system.B * span
+        block[:s, :s], block[:s, s:] = system.A * duration, system.B * duration
         with np.errstate(all="ignore"):
             exponential = as_floats(expm(block), "period")
         return exponential[:s, :s], exponential[:s, s:]

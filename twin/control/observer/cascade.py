@@ -43,10 +43,10 @@ class AppliedForce:
     def __init__(self, drives: DriveModel, period: float) -> None:
         whole_periods = int(drives.delay / period + 1e-9)
         remainder = drives.delay - whole_periods * period
-        self._spans = [
+        self._durations = [
             duration for duration in (remainder, period - remainder) if duration > 1e-9 * period
         ]
-        self._periods_back = whole_periods + (1 if len(self._spans) == 2 else 0)
+        self._periods_back = whole_periods + (1 if len(self._durations) == 2 else 0)
         self._period, self._lag = period, drives.lag
         self._past_commands: list[FloatArray] = []  # oldest first
         self._effort: FloatArray = np.zeros(len(drives.inertia))
@@ -60,7 +60,7 @@ class AppliedForce:
         """Return the mean force over the period that begins with a `command` `(n,)`."""
         self._past_commands = [*self._past_commands[1:], np.array(command)]
         mean = np.zeros_like(self._effort)
-        for slot, duration in enumerate(self._spans):
+        for slot, duration in enumerate(self._durations):
             command_force = self._past_commands[slot]
             if self._lag == 0.0:
                 self._effort = command_force
@@ -168,10 +168,8 @@ class ObserverCascade(Cascade):
                 "take their force for a disturbance that follows the motion; take the cascade, or "
                 "active damping with hac_lac",
             )
-        drives, loops = (
-            drive_model(controller_model),
-            torque_loops(controller_model, control_period(period)),
-        )
+        drives = drive_model(controller_model)
+        loops = torque_loops(controller_model, control_period(period))
         default_gains = loops.position_gain, loops.position_integral
         super().__init__(
             platform,
@@ -199,7 +197,7 @@ class ObserverCascade(Cascade):
         self._force_limits = drives.peak_effort
         self._force_integral = np.zeros(n)
         self._known_force = np.zeros(n)
-        self._fresh = True
+        self._is_first_update = True
 
     def start(self, measurement: Measurement) -> None:
         """Begin at `measurement`, without a step in the force."""
@@ -210,12 +208,12 @@ class ObserverCascade(Cascade):
         self._force_integral = np.zeros_like(self._force_integral)
         if not self.compensation:
             self._force_integral = np.array(measurement.forces)
-        self._fresh = True
+        self._is_first_update = True
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return forces for control period `step`."""
-        if self._fresh:
-            self._fresh = False
+        if self._is_first_update:
+            self._is_first_update = False
         elif not measurement.valid:
             # A silent sensor is bridged by the model: the last reading would pull it back.
             self.observer.predict(self._known_force)
@@ -270,8 +268,8 @@ def suitable_design(platform: MachineModel, period: float = DEFAULT_PERIOD) -> O
     exact_reading_step = np.sqrt(12.0) * disturbance_step * period**2 / (mass * angle**3)
     resolution = np.where(drives.resolution > 0.0, drives.resolution, exact_reading_step)
     if total_to_motor_mass_ratio(machine) > HEAVY_LEG_MASS_RATIO:
-        slow = LAG_BANDWIDTH_PRODUCT * period / loop_lag(machine, period)
+        slow_angle = LAG_BANDWIDTH_PRODUCT * period / loop_lag(machine, period)
         disturbance_step = np.minimum(
-            disturbance_step, mass * resolution / np.sqrt(12.0) * slow**3 / period**2
+            disturbance_step, mass * resolution / np.sqrt(12.0) * slow_angle**3 / period**2
         )
     return hardware(mass, resolution, disturbance_step, period)

@@ -349,13 +349,15 @@ class Gains(NamedTuple):
     """`(k, n, 3, 3)` P_k,k after each correction"""
 
 
-def recursive_gains(design: ObserverDesign, start: FloatArray, longest: int = MAX_PERIODS) -> Gains:
+def recursive_gains(
+    design: ObserverDesign, start: FloatArray, max_periods: int = MAX_PERIODS
+) -> Gains:
     """Return the gains from a start covariance `(n, 3, 3)` until they settle.
 
     The first row corrects the start itself, at the first measurement.
 
     Raises:
-        CovarianceError: they do not settle within `longest` periods.
+        CovarianceError: they do not settle within `max_periods` periods.
 
     Reference:
         Stewart thesis, equations (4.12).
@@ -363,7 +365,7 @@ def recursive_gains(design: ObserverDesign, start: FloatArray, longest: int = MA
     scale, scaled = _scaled(design)
     predicted = start / (scale[:, :, None] * scale[:, None, :])
     gains, covariances = [], []
-    for _ in range(longest):
+    for _ in range(max_periods):
         gain, corrected = _corrected(scaled, predicted)
         gains.append(gain)
         covariances.append(corrected)
@@ -374,9 +376,9 @@ def recursive_gains(design: ObserverDesign, start: FloatArray, longest: int = MA
         predicted = _predicted(scaled, corrected)
     else:
         raise CovarianceError(
-            f"the gains still change by {change:.3g} per period after {longest} periods; give the "
-            "disturbance a larger step or the measurement a smaller variance",
-            {"periods": longest, "change": change},
+            f"the gains still change by {change:.3g} per period after {max_periods} periods; give "
+            "the disturbance a larger step or the measurement a smaller variance",
+            {"periods": max_periods, "change": change},
         )
     return _unscaled(np.array(gains), np.array(covariances), scale)
 

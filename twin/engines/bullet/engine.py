@@ -71,7 +71,10 @@ def open_tree(
     if not tree.machine.floats:
         return OpenTree(tree.torques(*joints), tree.closure(joints.values))
     platform_motion = _platform_motion(platform, pose, twist, acceleration)
-    tree_motion = [np.concatenate(pair) for pair in zip(platform_motion[:3], joints, strict=True)]
+    tree_motion = [
+        np.concatenate(motion_parts)
+        for motion_parts in zip(platform_motion[:3], joints, strict=True)
+    ]
     torques, closure = tree.torques(*tree_motion), tree.closure(tree_motion[0])
     from_twist = np.linalg.inv(platform_motion.to_twist)
     torques[:6] = from_twist.T @ torques[:6]
@@ -80,11 +83,11 @@ def open_tree(
 
 
 class _PlatformMotion(NamedTuple):
-    """Coordinates `(6,)` of the joints that carry the platform, and two time derivatives."""
+    """Values, rates and accelerations `(6,)` of the joints that carry the platform."""
 
-    places: FloatArray
+    values: FloatArray
     rates: FloatArray
-    seconds: FloatArray
+    accelerations: FloatArray
     to_twist: FloatArray
     """`(6, 6)`: twist = to_twist @ rates"""
 
@@ -95,10 +98,8 @@ def _platform_motion(
     home = platform.parameters.home_rotation
     # home to platform = Rx(a) Ry(b) Rz(c): angles about moving axes
     relative_rotation = home.T @ _matrix(pose[3:])
-    a, b = (
-        np.arctan2(-relative_rotation[1, 2], relative_rotation[2, 2]),
-        np.arctan2(relative_rotation[0, 2], np.hypot(*relative_rotation[0, :2])),
-    )
+    a = np.arctan2(-relative_rotation[1, 2], relative_rotation[2, 2])
+    b = np.arctan2(relative_rotation[0, 2], np.hypot(*relative_rotation[0, :2]))
     c = np.arctan2(-relative_rotation[0, 1], relative_rotation[0, 0])
     if np.cos(b) < SMALLEST_COSINE:
         raise SingularPoseError(
@@ -171,8 +172,8 @@ class _Tree:
         ]
         self._from_bullet = [names.index(name) for name in ordered_names]
         self._to_bullet = np.argsort(self._from_bullet)
-        self._own = JointForces(self.machine)
-        self._own_places = len(carrier_joints) + self._own.joints
+        self._joint_forces = JointForces(self.machine)
+        self._own_indices = len(carrier_joints) + self._joint_forces.joints
 
     def torques(self, *motion: FloatArray) -> FloatArray:
         """Return the joints' forces for values, rates and accelerations, gravity included.
@@ -182,8 +183,8 @@ class _Tree:
         sorted_motion = [values[self._to_bullet].tolist() for values in motion]
         torque_values = self._client.calculateInverseDynamics(self._body, *sorted_motion)
         torques = self._unit * np.array(torque_values)[self._from_bullet]
-        own_indices = self._own_places
-        torques[own_indices] -= self._own(motion[0][own_indices], motion[1][own_indices])
+        own_indices = self._own_indices
+        torques[own_indices] -= self._joint_forces(motion[0][own_indices], motion[1][own_indices])
         for body in self.machine.bodies:
             if body.extra_weight:
                 lift = self._jacobian(body.name, motion[0])[2]

@@ -166,7 +166,7 @@ class InertialFrame(NamedTuple):
     axes: FloatArray
     """`(3, 3)` inertial to body"""
 
-    def place(self, point: Point) -> FloatArray:
+    def locate(self, point: Point) -> FloatArray:
         """Return a point `(3,)` [m] of the body in the inertial frame."""
         return np.asarray((point.position - self.center) @ self.axes)
 
@@ -198,13 +198,13 @@ class PlatformFrame:
             twist[:3] + np.cross(twist[3:], reference_offset),
         )
 
-    def reference(self, center: tuple[float, ...], turn: tuple[float, ...]) -> FloatArray:
-        """Return the place `(3,)` of the reference point in the base."""
-        return np.asarray(center + matrix(turn) @ self._reference)
+    def reference(self, center: tuple[float, ...], quaternion: tuple[float, ...]) -> FloatArray:
+        """Return the position `(3,)` [m] of the reference point in the base."""
+        return np.asarray(center + matrix(quaternion) @ self._reference)
 
-    def normal(self, turn: tuple[float, ...]) -> FloatArray:
+    def normal(self, quaternion: tuple[float, ...]) -> FloatArray:
         """Return the platform's z axis `(3,)` in the base for the inertial frame's quaternion."""
-        return np.asarray(matrix(turn) @ self._upward)
+        return np.asarray(matrix(quaternion) @ self._upward)
 
     def from_inertial(self, reading: FloatArray) -> None:
         """Turn a reading of the inertial frame into pose `(7,)` and twist `(6,)`, in place.
@@ -220,9 +220,9 @@ class PlatformFrame:
         reading[7:10] += (b * z - c * y, c * x - a * z, a * y - b * x)
 
 
-def matrix(turn: FloatArray | tuple[float, ...]) -> FloatArray:
+def matrix(quaternion: FloatArray | tuple[float, ...]) -> FloatArray:
     """Return the rotation matrix `(3, 3)` of a quaternion in Bullet's order (scalar last)."""
-    return np.array(bullet.getMatrixFromQuaternion(turn)).reshape(3, 3)
+    return np.array(bullet.getMatrixFromQuaternion(quaternion)).reshape(3, 3)
 
 
 def _quaternion(rotation: FloatArray) -> FloatArray:
@@ -286,22 +286,20 @@ class Bodies:
 def reader_of(machine: Mechanism) -> FloatArray:
     """Return the matrix from values and rates of all joints to the joints' part of a reading."""
     identity = np.eye(len(machine.joint_names))
-    deflection, carried_rows = (
-        identity[machine.indices(machine.deflection)],
-        identity[machine.indices(machine.carried)],
-    )
+    deflection = identity[machine.indices(machine.deflection)]
+    carried_rows = identity[machine.indices(machine.carried)]
     gains = machine.measured_gains[:, :, None]
     parts = ((gains * identity[machine.measured]).sum(axis=0), deflection, carried_rows)
     return np.concatenate([np.kron(np.eye(2), part) for part in parts])
 
 
-def by_multibody(links: list[Link], places: list[int]) -> list[tuple[int, list[int], IndexArray]]:
+def by_multibody(links: list[Link], indices: list[int]) -> list[tuple[int, list[int], IndexArray]]:
     """Return for each multibody its link numbers, and their indices in the mechanism."""
     groups = []
     for multibody in sorted({link.multibody for link in links}):
         multibody_links = [
             (link.number, k)
-            for link, k in zip(links, places, strict=True)
+            for link, k in zip(links, indices, strict=True)
             if link.multibody == multibody
         ]
         link_numbers, mechanism_indices = zip(*multibody_links, strict=True)
@@ -350,14 +348,14 @@ class BulletBall:
             spinningFriction=0.0,
         )
 
-    def place(self, place: FloatArray) -> None:
+    def place(self, motion: FloatArray) -> None:
         """Put the ball at a pose with a twist `(13,)`; earlier contacts are forgotten."""
-        w, x, y, z = place[3:7].tolist()
-        for position in (FAR_AWAY_POSITION, place[:3].tolist()):
+        w, x, y, z = motion[3:7].tolist()
+        for position in (FAR_AWAY_POSITION, motion[:3].tolist()):
             self._client.resetBasePositionAndOrientation(self._body, position, (x, y, z, w))
             if position is FAR_AWAY_POSITION:
                 self._client.performCollisionDetection()
-        self._client.resetBaseVelocity(self._body, place[7:10].tolist(), place[10:].tolist())
+        self._client.resetBaseVelocity(self._body, motion[7:10].tolist(), motion[10:].tolist())
 
     def resist(self, normal: FloatArray, spin: Sequence[float], gravity: float) -> None:
         """Apply rolling resistance to ball and platform over the next step, if they touch.
@@ -412,26 +410,28 @@ class World:
         with quiet():
             self._set_up(timestep, engine_defaults=engine_defaults)
             self._bodies = Bodies(machine, texts, self.client)
-            self._let_go(engine_defaults=engine_defaults)
+            self._free_links(engine_defaults=engine_defaults)
             self._close_loops(engine_defaults=engine_defaults)
             self._add_ball()
-        self._place = PlatformFrame(machine.body(PLATFORM_NAME))
+        self._frame = PlatformFrame(machine.body(PLATFORM_NAME))
         self._platform = self._bodies.links[PLATFORM_NAME]
-        self._own = JointForces(machine)
+        self._joint_forces = JointForces(machine)
         driven_joints = np.flatnonzero(machine.force_map.any(axis=0))
-        self._pushed = self._groups({*driven_joints.tolist(), *self._own.joints.tolist()})
-        self._sensed = self._groups(self._own.joints.tolist())
+        self._driven_groups = self._groups(
+            {*driven_joints.tolist(), *self._joint_forces.joints.tolist()}
+        )
+        self._sprung_groups = self._groups(self._joint_forces.joints.tolist())
         self._reader = reader_of(machine)
         self._states = np.zeros((2, len(machine.joint_names)))
         self._values, self._rates = self._states
         is_read = self._reader.any(axis=0).reshape(self._states.shape).any(axis=0)
         self._read_joints = self._groups(np.flatnonzero(is_read).tolist())
-        self._heavy = [
+        self._extra_weights = [
             (self._bodies.links[body.name], body.extra_weight)
             for body in machine.bodies
             if body.extra_weight
         ]
-        self._take_loops()
+        self._collect_loops()
         # The first step fills in bookkeeping; after it, equal states have equal records.
         zero_coordinates = np.zeros(len(machine.joint_names))
         self.place(
@@ -447,7 +447,7 @@ class World:
         for name, value, rate in zip(names, *map(np.ndarray.tolist, joints[:2]), strict=True):
             self.client.resetJointState(*self._bodies.joints[name], value, rate)
         if self._machine.floats:
-            center, inertial_quaternion, velocity = self._place.to_inertial(pose, twist)
+            center, inertial_quaternion, velocity = self._frame.to_inertial(pose, twist)
             body = self._platform.multibody
             self.client.resetBasePositionAndOrientation(
                 body, center.tolist(), inertial_quaternion.tolist()
@@ -459,38 +459,40 @@ class World:
         self._field: list[float] = field.tolist()
         self.client.setGravity(*self._field)
 
-    def place_ball(self, place: FloatArray) -> None:
+    def place_ball(self, motion: FloatArray) -> None:
         """Put the ball of a machine that has one at a pose with a twist `(13,)`."""
-        self._balls[0].place(place)
+        self._balls[0].place(motion)
 
     def read_ball(self) -> FloatArray:
         """Return pose and twist `(13,)` of the ball of a machine that has one."""
         return self._balls[0].read()
 
-    def advance(self, forces: FloatArray, load: list[float] | None) -> None:
+    def advance(self, forces: FloatArray, wrench: list[float] | None) -> None:
         """Step once under actuator forces `(n,)` and a wrench about the reference point."""
         joint_forces = forces @ self._machine.force_map
-        if len(self._own.joints):
-            self._sense(self._sensed)
-            joints = self._own.joints
-            joint_forces[joints] += self._own(self._values[joints], self._rates[joints])
-        for multibody, link_numbers, value_indices in self._pushed:
+        if len(self._joint_forces.joints):
+            self._sense(self._sprung_groups)
+            joints = self._joint_forces.joints
+            joint_forces[joints] += self._joint_forces(self._values[joints], self._rates[joints])
+        for multibody, link_numbers, value_indices in self._driven_groups:
             link_forces = joint_forces[value_indices].tolist()
             self.client.setJointMotorControlArray(
                 multibody, link_numbers, bullet.TORQUE_CONTROL, forces=link_forces
             )
-        for link, mass in self._heavy:
+        for link, mass in self._extra_weights:
             center = self.client.getLinkState(*link, computeForwardKinematics=1)[0]
-            self._push(link, [mass * field_component for field_component in self._field], center)
+            self._apply_force(
+                link, [mass * field_component for field_component in self._field], center
+            )
         for ball in self._balls:
             _, orientation, _, angular_velocity = self._platform_state()
-            ball.resist(self._place.normal(orientation), angular_velocity, self._machine.gravity)
-        if load is not None:
+            ball.resist(self._frame.normal(orientation), angular_velocity, self._machine.gravity)
+        if wrench is not None:
             center, orientation = self._platform_state()[:2]
-            self._push(
-                self._platform, load[:3], self._place.reference(center, orientation).tolist()
+            self._apply_force(
+                self._platform, wrench[:3], self._frame.reference(center, orientation).tolist()
             )
-            self.client.applyExternalTorque(*self._platform, load[3:], flags=bullet.WORLD_FRAME)
+            self.client.applyExternalTorque(*self._platform, wrench[3:], flags=bullet.WORLD_FRAME)
         self.client.stepSimulation()
 
     def read(self, reading: FloatArray) -> float:
@@ -509,11 +511,11 @@ class World:
         reading[:13] = (*center, *orientation, *velocity, *angular_velocity)
         reading[13:] = self._reader @ self._states.ravel()
         self._frames[0] = reading[:7]
-        for multibody, link_numbers, frame_indices in self._looped:
+        for multibody, link_numbers, frame_indices in self._loop_groups:
             links = self.client.getLinkStates(multibody, link_numbers, computeForwardKinematics=1)
             self._frames[frame_indices] = [link[0] + link[1] for link in links]
         loop_gap = largest_gap(self._frames, *self._loops)
-        self._place.from_inertial(reading)
+        self._frame.from_inertial(reading)
         return float(loop_gap)
 
     def save(self) -> bytes:
@@ -548,28 +550,28 @@ class World:
             self._values[value_indices] = [joint[0] for joint in joints]
             self._rates[value_indices] = [joint[1] for joint in joints]
 
-    def _push(self, link: Link, force: Iterable[float], point: Iterable[float]) -> None:
+    def _apply_force(self, link: Link, force: Iterable[float], point: Iterable[float]) -> None:
         self.client.applyExternalForce(*link, force, point, flags=bullet.WORLD_FRAME)
 
-    def _groups(self, places: Iterable[int]) -> list[tuple[int, list[int], IndexArray]]:
+    def _groups(self, joint_indices: Iterable[int]) -> list[tuple[int, list[int], IndexArray]]:
         """Return joints by multibody: their link numbers, and their indices in the mechanism."""
-        ordered = sorted(places)
+        ordered = sorted(joint_indices)
         links = [self._bodies.joints[self._machine.joint_names[k]] for k in ordered]
         return by_multibody(links, ordered)
 
-    def _take_loops(self) -> None:
+    def _collect_loops(self) -> None:
         pairs = list(self._machine.loop_points())
         names = sorted({point.body for pair in pairs for point in pair} - {PLATFORM_NAME})
         multibody_numbers = {PLATFORM_NAME: 0, **{name: k for k, name in enumerate(names, start=1)}}
         links = [self._bodies.links[name] for name in names]
-        self._looped = by_multibody(links, list(range(1, 1 + len(links))))
+        self._loop_groups = by_multibody(links, list(range(1, 1 + len(links))))
         self._frames = np.zeros((1 + len(names), 7))
         bodies = {body.name: inertial_frame(body) for body in self._machine.bodies}
         self._loops = tuple(
             np.array([multibody_numbers[pair[end_index].body] for pair in pairs])
             for end_index in (0, 1)
         ) + tuple(
-            np.array([bodies[pair[end_index].body].place(pair[end_index]) for pair in pairs])
+            np.array([bodies[pair[end_index].body].locate(pair[end_index]) for pair in pairs])
             for end_index in (0, 1)
         )
 
@@ -587,7 +589,7 @@ class World:
                 numSubSteps=0,
             )
 
-    def _let_go(self, *, engine_defaults: bool) -> None:
+    def _free_links(self, *, engine_defaults: bool) -> None:
         """Remove damping, limits and motors from all links."""
         if not engine_defaults:
             for link in self._bodies.all():
@@ -611,7 +613,7 @@ class World:
         for first_point, second_point in self._machine.loop_points():
             ends = (*links[second_point.body], *links[first_point.body])
             pivots = [
-                frames[point.body].place(point).tolist() for point in (second_point, first_point)
+                frames[point.body].locate(point).tolist() for point in (second_point, first_point)
             ]
             loop = self.client.createConstraint(
                 *ends, bullet.JOINT_POINT2POINT, (0.0, 0.0, 0.0), *pivots

@@ -103,8 +103,8 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
     state_groups = [POSE_GROUP, TWIST_GROUP]
     if len(deflection):
         state_groups += [
-            Group(legs("deflections", n), ["m"] * n, "deflection of the spring of the leg"),
-            Group(legs("deflection_rates", n), ["m/s"] * n, "rate of the deflection"),
+            Group(leg_names("deflections", n), ["m"] * n, "deflection of the spring of the leg"),
+            Group(leg_names("deflection_rates", n), ["m/s"] * n, "rate of the deflection"),
         ]
     start_groups = [
         Group([f"start.{name}" for name in group.names], group.units, f"start: {group.text}")
@@ -118,7 +118,7 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
         _block(
             "FORCES",
             CONTINUOUS_INPUT,
-            [Group(legs("forces", n), [force] * n, "of the actuator")],
+            [Group(leg_names("forces", n), [force] * n, "of the actuator")],
             holding_forces,
         ),
         _block("WRENCH", CONTINUOUS_INPUT, [WRENCH_GROUP]),
@@ -132,22 +132,30 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
         _block(
             "COORDINATES",
             CONTINUOUS_OUTPUT,
-            [Group(legs("coordinates", n), [unit] * n, "length or crank angle of the actuator")],
+            [
+                Group(
+                    leg_names("coordinates", n), [unit] * n, "length or crank angle of the actuator"
+                )
+            ],
         ),
         _block(
             "RATES",
             CONTINUOUS_OUTPUT,
-            [Group(legs("rates", n), [f"{unit}/s"] * n, "of the coordinate")],
+            [Group(leg_names("rates", n), [f"{unit}/s"] * n, "of the coordinate")],
         ),
         _block(
             "APPLIED",
             CONTINUOUS_OUTPUT,
-            [Group(legs("applied_forces", n), [force] * n, "of the actuator in the last step")],
+            [
+                Group(
+                    leg_names("applied_forces", n), [force] * n, "of the actuator in the last step"
+                )
+            ],
         ),
     )
 
 
-def legs(name: str, count: int) -> list[str]:
+def leg_names(name: str, count: int) -> list[str]:
     """Return the names of a quantity of each leg, from 1."""
     return [f"{name}[{i}]" for i in range(1, count + 1)]
 
@@ -159,11 +167,11 @@ def _block(
     values: Iterable[float] | FloatArray | None = None,
 ) -> Block:
     """Return the variables of groups with their values at the start, default zero."""
-    given_values = iter(values) if values is not None else repeat(0.0)
+    start_values = iter(values) if values is not None else repeat(0.0)
     return Block(
         macro,
         tuple(
-            Variable(name, unit, *kind, group.text, float(next(given_values)))
+            Variable(name, unit, *kind, group.text, float(next(start_values)))
             for group in groups
             for name, unit in zip(group.names, group.units, strict=True)
         ),

@@ -31,7 +31,7 @@ INTEGER_TYPE = types.int64
 
 
 @written
-def at(typing: Any, pointer: Any, start: Any, shape: Any) -> Any:
+def array_at(typing: Any, pointer: Any, start: Any, shape: Any) -> Any:
     """Return the array of a `shape` that begins `start` numbers behind a pointer.
 
     Numba's own `carray` counts references, which needs Python's runtime; a unit has none.
@@ -97,16 +97,18 @@ def stages_in(memory: Any, n: int, count: int, state: int) -> Stages:
     system_size, system_start = 6 + count, 42 + 8 * n
     rates_start = system_start + 8 * count + system_size * system_size + system_size
     work = Work(
-        at(memory, 0, (6, 6)),
-        at(memory, 36, (6,)),
-        at(memory, 42, (n, 6)),
-        at(memory, 42 + 6 * n, (n,)),
-        at(memory, system_start, (count, 8)),
-        at(memory, system_start + 8 * count, (system_size, system_size)),
-        at(memory, system_start + 8 * count + system_size * system_size, (system_size,)),
+        array_at(memory, 0, (6, 6)),
+        array_at(memory, 36, (6,)),
+        array_at(memory, 42, (n, 6)),
+        array_at(memory, 42 + 6 * n, (n,)),
+        array_at(memory, system_start, (count, 8)),
+        array_at(memory, system_start + 8 * count, (system_size, system_size)),
+        array_at(memory, system_start + 8 * count + system_size * system_size, (system_size,)),
     )
     return Stages(
-        at(memory, rates_start, (state,)), at(memory, rates_start + state, (4, state)), work
+        array_at(memory, rates_start, (state,)),
+        array_at(memory, rates_start + state, (4, state)),
+        work,
     )
 
 
@@ -125,16 +127,14 @@ def native_functions(kind: type, columns: int) -> dict[str, Native]:
 
         `load` holds forces (n,) [N, N m] and the wrench (6,) on the platform.
         """
-        legs = kind(at(rows, 0, (n, columns)))
-        state = at(y, 0, (STATE_SIZE + 2 * deflections_per_leg(legs) * n,))
-        constants, buffers = (
-            at(body, 0, (BODY_SIZE,)),
-            stages_in(memory, n, constraint_count, state.shape[0]),
-        )
-        slope = at(memory, 42 + 7 * n, (n,))
+        legs = kind(array_at(rows, 0, (n, columns)))
+        state = array_at(y, 0, (STATE_SIZE + 2 * deflections_per_leg(legs) * n,))
+        constants = array_at(body, 0, (BODY_SIZE,))
+        buffers = stages_in(memory, n, constraint_count, state.shape[0])
+        slope = array_at(memory, 42 + 7 * n, (n,))
         for i in range(n):
             slope[i] = 0.0
-        inputs = Load(at(load, 0, (n,)), slope, at(load, n, (6,)))
+        inputs = Load(array_at(load, 0, (n,)), slope, array_at(load, n, (6,)))
         succeeded = derivative(constants, legs, state, inputs, 0.0, buffers.rates[0], buffers.work)
         if succeeded and runge_kutta_move(constants, legs, state, inputs, 0.0, step, buffers):
             return 1
@@ -146,10 +146,10 @@ def native_functions(kind: type, columns: int) -> dict[str, Native]:
 
         Returns how far pose and twist are off the constraints [m, rad; per s].
         """
-        legs = kind(at(rows, 0, (n, columns)))
-        pose, twist = at(y, 0, (7,)), at(y, 7, (6,))
-        coordinates_and_rates(legs, pose, twist, at(out, 0, (n,)), at(out, n, (n,)))
-        constraints = at(memory, 0, (constraint_count, 8))
+        legs = kind(array_at(rows, 0, (n, columns)))
+        pose, twist = array_at(y, 0, (7,)), array_at(y, 7, (6,))
+        coordinates_and_rates(legs, pose, twist, array_at(out, 0, (n,)), array_at(out, n, (n,)))
+        constraints = array_at(memory, 0, (constraint_count, 8))
         fill_constraints(legs, platform_state(pose, twist), constraints)
         largest_error = 0.0
         for i in range(constraint_count):

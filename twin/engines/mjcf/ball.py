@@ -52,16 +52,16 @@ def add_ball_plate(platform: Element, ball: Ball) -> None:
     )
 
 
-def add_ball(world: Element, ball: Ball, place: FloatArray, contact: tuple[str, str]) -> None:
+def add_ball(world: Element, ball: Ball, pose: FloatArray, contact: tuple[str, str]) -> None:
     """Add the ball as a free body.
 
     Args:
         world: the worldbody.
         ball: its numbers.
-        place: `(7,)` pose at home.
+        pose: `(7,)` pose at home.
         contact: `solref` and `solimp` of its contact with the plate.
     """
-    body = add(world, "body", name=BALL_NAME, pos=text(place[:3]), quat=text(place[3:]))
+    body = add(world, "body", name=BALL_NAME, pos=text(pose[:3]), quat=text(pose[3:]))
     add(body, "freejoint", name=BALL_NAME)
     add_inertial(body, Mass(ball.mass, np.zeros(3), ball.inertia * np.eye(3)))
     rolling = ball.rolling_resistance * ball.radius
@@ -88,7 +88,7 @@ def add_ball(world: Element, ball: Ball, place: FloatArray, contact: tuple[str, 
     )
 
 
-def home_place(ball: Ball, platform: FloatArray) -> FloatArray:
+def ball_home_pose(ball: Ball, platform: FloatArray) -> FloatArray:
     """Return the pose `(7,)` of a ball at rest on the middle of the plate, the platform at home."""
     from twin.model.ball import place_on_plate
 

@@ -19,7 +19,7 @@ INERTIA_MARGIN = 1e-12
 """Relative excess of the smaller moments over the largest that MuJoCo surely accepts."""
 
 MIN_INERTIA = 1e-14
-"""Mass [kg] and moment [kg m2] of bodies without: MuJoCo wants 1e-15 of everything that moves."""
+"""Mass [kg] and moment [kg m2] of massless bodies: MuJoCo requires 1e-15 of all that move."""
 
 
 def add(parent: Element, tag: str, **attributes: str) -> Element:

@@ -19,7 +19,7 @@ from twin.engines.mjcf.ball import (
     add_ball_materials,
     add_ball_options,
     add_ball_plate,
-    home_place,
+    ball_home_pose,
 )
 from twin.engines.mjcf.elements import add, add_inertial, add_mesh, add_shape, document, text
 from twin.machine.mechanism import (
@@ -50,7 +50,7 @@ def scene_xml(platform: MachineModel) -> str:
     machine = make_mechanism(platform.parameters)
     plate = machine.base_plate
     joints = [point for point in machine.points if point.name.startswith("leg")]
-    x, y, z = np.stack([machine.home_place(joint) for joint in joints], axis=1)
+    x, y, z = np.stack([machine.home_position(joint) for joint in joints], axis=1)
     ground, height = float(plate.start[2]), float(z.max())
     radius = max(plate.radius, float(np.hypot(x, y).max()))
     size = radius + max(abs(height - ground), MIN_ASPECT_RATIO * radius)
@@ -88,9 +88,9 @@ def scene_xml(platform: MachineModel) -> str:
 def _look_at(eye: FloatArray, target: FloatArray) -> list[float]:
     """Return the x and y axes of a camera at `eye` that sees `target` upright."""
     backward = (eye - target) / np.linalg.norm(eye - target)
-    right = np.cross([0.0, 0.0, 1.0], backward)
-    right /= np.linalg.norm(right)
-    return [*right, *np.cross(backward, right)]
+    right_axis = np.cross([0.0, 0.0, 1.0], backward)
+    right_axis /= np.linalg.norm(right_axis)
+    return [*right_axis, *np.cross(backward, right_axis)]
 
 
 def loop_solref(timestep: float) -> tuple[float, float]:
@@ -117,7 +117,7 @@ def mechanism_xml(machine: Mechanism, timestep: float) -> str:
     _add_bodies(world, machine, BASE_NAME)
     home = [*(machine.home if machine.floats else ()), *np.zeros(len(machine.joint_names))]
     if machine.ball is not None:
-        home_position = home_place(machine.ball, machine.home)
+        home_position = ball_home_pose(machine.ball, machine.home)
         contact = text(loop_solref(timestep)), text(LOOP_SOLIMP)
         add_ball(world, machine.ball, home_position, contact)
         home += home_position.tolist()
@@ -220,8 +220,8 @@ def _add_reference(platform: Element, machine: Mechanism) -> None:
     MuJoCo looks at negative compensation of gravity, which is how extra weight is written, only
     in models that have a positive one somewhere: here, of a body without weight.
     """
-    heavy = any(body.extra_weight for body in machine.bodies)
-    add(platform, "body", name=REFERENCE_BODY, **({"gravcomp": "1"} if heavy else {}))
+    has_extra_weight = any(body.extra_weight for body in machine.bodies)
+    add(platform, "body", name=REFERENCE_BODY, **({"gravcomp": "1"} if has_extra_weight else {}))
 
 
 def _add_points(element: Element, machine: Mechanism, body: str) -> None:
@@ -235,13 +235,13 @@ def _add_loops_and_motors(root: Element, machine: Mechanism) -> None:
         add(equality, "connect", name=loop.name, site1=loop.first, site2=loop.second)
     for actuator_number, actuator in enumerate(machine.actuators, start=1):
         leg = f"leg_{actuator_number}"
-        kind, where = "joint", {"joint": actuator.joint}
+        sensor_kind, target = "joint", {"joint": actuator.joint}
         if actuator.twist is not None:
-            kind, where = "tendon", {"tendon": f"{leg}_screw"}
+            sensor_kind, target = "tendon", {"tendon": f"{leg}_screw"}
             _add_screw(root, actuator, f"{leg}_screw")
-        add(motor, "motor", name=actuator.name, **where, gear="1")
-        add(sensor, f"{kind}pos", name=f"{leg}_position", **where)
-        add(sensor, f"{kind}vel", name=f"{leg}_rate", **where)
+        add(motor, "motor", name=actuator.name, **target, gear="1")
+        add(sensor, f"{sensor_kind}pos", name=f"{leg}_position", **target)
+        add(sensor, f"{sensor_kind}vel", name=f"{leg}_rate", **target)
         add(sensor, "actuatorfrc", name=f"{leg}_measured_force", actuator=actuator.name)
     for joint in machine.deflection:
         add(sensor, "jointpos", name=f"{joint}_position", joint=joint)

@@ -89,15 +89,15 @@ def delayed_commands(
         else zeros
     )
     limit, digit = (
-        constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
+        constants[:, [column.PEAK_EFFORT, column.EFFORT_RESOLUTION]].T
         if is_force_mode
-        else constants[:, [column.FASTEST, column.SPEED_DIGIT]].T
+        else constants[:, [column.MAX_SPEED, column.SPEED_RESOLUTION]].T
     )
     converted = _converted(recording.commands, limit, digit)
     means = _means(recording.command_time, converted, delays, lags, times)
     if recording.feedforward is None:
         return means, None
-    limit, digit = constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
+    limit, digit = constants[:, [column.PEAK_EFFORT, column.EFFORT_RESOLUTION]].T
     feedforward = np.where(
         digit > 0.0, _converted(recording.feedforward, limit, digit), recording.feedforward
     )
@@ -108,7 +108,12 @@ def commands_key(machine: MachineModel, constants: FloatArray) -> bytes:
     """Return what `delayed_commands` depends on, of a machine with `constants` of its drives."""
     legs = [leg.drive for leg in machine.parameters.legs]
     times = [(0.0, 0.0) if drive is None else (drive.delay, drive.current_lag) for drive in legs]
-    columns = [column.PEAK, column.FASTEST, column.EFFORT_DIGIT, column.SPEED_DIGIT]
+    columns = [
+        column.PEAK_EFFORT,
+        column.MAX_SPEED,
+        column.EFFORT_RESOLUTION,
+        column.SPEED_RESOLUTION,
+    ]
     return np.array(times).tobytes() + constants[:, columns].tobytes()
 
 
@@ -250,10 +255,10 @@ class ParameterSets:
         with for_many_machines():
             self.constants = np.array([drive_constants(machine, timestep) for machine in machines])
         self.drives = self.constants.copy()
-        self.drives[:, :, [column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
+        self.drives[:, :, [column.SPEED_RESOLUTION, column.EFFORT_RESOLUTION]] = 0.0
         if mode == "force":
             # Their lag is in the commands already.
-            self.drives[:, :, [column.LAG, column.LAG_MEAN]] = 0.0
+            self.drives[:, :, [column.LAG_FACTOR, column.MEAN_LAG_FACTOR]] = 0.0
         self.substeps = max(motor_substeps(machine, timestep) for machine in self.constants)
         gain, time = suitable_velocity_loop(first_machine, CONTROLLER_PERIOD)
         self.gains = np.stack([gain, gain / time], axis=1)
@@ -454,7 +459,9 @@ def smoothed_motion(
         np.where(has_inertia, np.sign(force) * drives[:, column.HALF_BACKLASH], 0.0)
         + force / stiffness
     )
-    friction = np.clip(speed / drives[:, column.STRIBECK], -1.0, 1.0) * drives[:, column.FRICTION]
+    friction = (
+        np.clip(speed / drives[:, column.STRIBECK_SPEED], -1.0, 1.0) * drives[:, column.FRICTION]
+    )
     effort = force + drives[:, column.INERTIA] * acceleration
     effort += friction + drives[:, column.VISCOUS] * speed
     pose = displaced(pose, -np.einsum("kij,kj->ki", inverse, motor_lead))

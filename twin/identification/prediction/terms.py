@@ -131,7 +131,7 @@ class FreeTerms:
         """
         motion = self._motion
         coulomb, breakaway, stribeck = np.moveaxis(
-            drives[:, None, :, [column.FRICTION, column.BREAKAWAY, column.STRIBECK]], -1, 0
+            drives[:, None, :, [column.FRICTION, column.BREAKAWAY, column.STRIBECK_SPEED]], -1, 0
         )
         travel = np.diff(motion.motor, axis=0)
         period = float(motion.time[1] - motion.time[0])

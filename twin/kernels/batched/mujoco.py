@@ -57,13 +57,15 @@ def sense(
 def apply_friction(cycle: Any, i: int) -> None:
     """Apply the dry friction of row i's sliding feet, held constant over the next step."""
     for k in range(cycle.sliding_joints.shape[0]):
-        x, y = cycle.sliding_joints[k, 0], cycle.sliding_joints[k, 1]
-        u, v = cycle.qvel[i, x], cycle.qvel[i, y]
-        slow = cycle.dry[i, k, 1]
-        resistance = cycle.dry[i, k, 0] / sqrt(u * u + v * v + slow * slow)
-        cycle.generalised_forces[i, x], cycle.generalised_forces[i, y] = (
-            -resistance * u,
-            -resistance * v,
+        x_joint, y_joint = cycle.sliding_joints[k, 0], cycle.sliding_joints[k, 1]
+        speed_x, speed_y = cycle.qvel[i, x_joint], cycle.qvel[i, y_joint]
+        transition_speed = cycle.foot_friction[i, k, 1]
+        resistance = cycle.foot_friction[i, k, 0] / sqrt(
+            speed_x * speed_x + speed_y * speed_y + transition_speed * transition_speed
+        )
+        cycle.generalised_forces[i, x_joint], cycle.generalised_forces[i, y_joint] = (
+            -resistance * speed_x,
+            -resistance * speed_y,
         )
 
 
@@ -72,8 +74,8 @@ def turn_of(
     fields: Any, layout: Any, sign: FloatArray, i: int
 ) -> tuple[float, float, float, float]:
     """Return the platform's quaternion in row i, with the sign of the pose at the reset."""
-    if layout.start >= 0:
-        quaternion, first_entry, factor = fields.qpos, layout.start + 3, 1.0
+    if layout.free_qpos >= 0:
+        quaternion, first_entry, factor = fields.qpos, layout.free_qpos + 3, 1.0
     else:
         quaternion, first_entry, factor = fields.quaternions, 0, sign[i]
     return (
@@ -91,15 +93,15 @@ def twist_of(fields: Any, layout: Any, i: int) -> tuple[Vector, Vector]:
     A free joint has its angular velocity in platform axes; a platform on joints moves about the
     centre of mass of its tree in MuJoCo's record.
     """
-    if layout.start >= 0:
+    if layout.free_qpos >= 0:
         w, x, y, z = (
-            fields.qpos[i, layout.start + 3],
-            fields.qpos[i, layout.start + 4],
-            fields.qpos[i, layout.start + 5],
-            fields.qpos[i, layout.start + 6],
+            fields.qpos[i, layout.free_qpos + 3],
+            fields.qpos[i, layout.free_qpos + 4],
+            fields.qpos[i, layout.free_qpos + 5],
+            fields.qpos[i, layout.free_qpos + 6],
         )
-        angular_velocity = rotate(rotation(w, x, y, z), row(fields.qvel, i, layout.start_rate + 3))
-        return row(fields.qvel, i, layout.start_rate), angular_velocity
+        angular_velocity = rotate(rotation(w, x, y, z), row(fields.qvel, i, layout.free_qvel + 3))
+        return row(fields.qvel, i, layout.free_qvel), angular_velocity
     angular_velocity = row(fields.motions, i, 0)
     center_offset = subtract(row(fields.positions, i, 0), row(fields.centers, i, 0))
     return add(row(fields.motions, i, 3), cross(angular_velocity, center_offset)), angular_velocity
@@ -136,13 +138,13 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped_steps: i
     Returns:
         Number of rows that failed in this call.
     """
-    fallen = 0
+    failed_count = 0
     for i in range(cycle.failed.shape[0]):
         if cycle.failed[i]:
             continue
         if not is_usable(cycle.qpos, cycle.qvel, cycle.warning, i):
             cycle.failed[i] = True
-            fallen += 1
+            failed_count += 1
             continue
         coordinates, rates, forces = cycle.coordinates[i], cycle.rates[i], cycle.forces[i]
         sense(
@@ -154,11 +156,11 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped_steps: i
         for j in range(forces.shape[0]):
             cycle.ctrl[i, j] = forces[j]
         apply_friction(cycle, i)
-    return fallen
+    return failed_count
 
 
 @compiled
-def keep_twists(failed: Any, fields: Any, layout: Any, previous_twists: FloatArray) -> None:
+def store_twists(failed: Any, fields: Any, layout: Any, previous_twists: FloatArray) -> None:
     """Fill `previous_twists` (N, 6) with the twists of all rows that have not failed."""
     for i in range(failed.shape[0]):
         if not failed[i]:
@@ -202,8 +204,8 @@ def after_period(
             continue
         machines.gap[i] = open_gap
         machines.failed[i] = open_gap > largest_gap
-        position = fields.qpos if layout.start >= 0 else fields.positions
-        first_entry = max(layout.start, 0)
+        position = fields.qpos if layout.free_qpos >= 0 else fields.positions
+        first_entry = max(layout.free_qpos, 0)
         quaternion, twist = (
             turn_of(fields, layout, plant_arrays.sign, i),
             twist_of(fields, layout, i),

@@ -52,7 +52,7 @@ def limited_speeds(
         setpoint: `(n,)`.
         measured: `(n,)` coordinates.
         rates: `(n,)` of the reference.
-        fraction: of the rates.
+        fraction: factor on `rates`, 0 to 1.
         command: overwritten.
 
     Returns:
@@ -116,7 +116,7 @@ def observe(
     """
     for i in range(state.shape[0]):
         a, b, c = state[i, 0], state[i, 1], state[i, 2]
-        missed = position[i] - model.D[i] * force[i]
+        prediction_error = position[i] - model.D[i] * force[i]
         for k in range(3):
             state[i, k] = (
                 model.A[i, k, 0] * a
@@ -124,10 +124,10 @@ def observe(
                 + model.A[i, k, 2] * c
                 + model.B[i, k] * force[i]
             )
-            missed -= model.C[i, k] * state[i, k]
+            prediction_error -= model.C[i, k] * state[i, k]
         for k in range(3):
-            state[i, k] += gain[i, k] * missed
-        innovation[i] = missed
+            state[i, k] += gain[i, k] * prediction_error
+        innovation[i] = prediction_error
 
 
 @compiled
@@ -164,9 +164,9 @@ def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> b
     By Newton from the last pose, in the least-squares sense where readings are more than degrees of
     freedom.
     """
-    size = 0.0
+    largest_coordinate = 0.0
     for i in range(legs.rows.shape[0]):
-        size = max(size, abs(coordinates[i]))
+        largest_coordinate = max(largest_coordinate, abs(coordinates[i]))
     step = work.step
     pose = y[:7]
     for _ in range(NEWTON_STEPS):
@@ -189,7 +189,7 @@ def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> b
         if largest_entry <= NEWTON_TOLERANCE:
             break
     largest_residual = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
-    return bool(largest_residual <= RESIDUAL_TOLERANCE * max(size, 1.0))
+    return bool(largest_residual <= RESIDUAL_TOLERANCE * max(largest_coordinate, 1.0))
 
 
 @device

@@ -110,7 +110,9 @@ def deviation_of(pose: FloatArray, twist: FloatArray, y: FloatArray, out: FloatA
 
 
 @compiled
-def along(path: FloatArray, span: float, fraction: float, setpoint: FloatArray) -> None:
+def add_path_deviation(
+    path: FloatArray, span: float, fraction: float, setpoint: FloatArray
+) -> None:
     """Add the deviation between two nodes to a setpoint, by the cubic that has both rates.
 
     Args:
@@ -122,11 +124,24 @@ def along(path: FloatArray, span: float, fraction: float, setpoint: FloatArray) 
     u, v = fraction, 1.0 - fraction
     pose, deviation = setpoint[:7].copy(), path[0].copy()
     for k in range(6):
-        a, b, r, q = path[0, k], path[1, k], span * path[0, 6 + k], span * path[1, 6 + k]
-        deviation[k] = v * v * (a * (1.0 + 2.0 * u) + r * u) + u * u * (b * (1.0 + 2.0 * v) - q * v)
-        rate = 6.0 * u * v * (b - a) + r * v * (1.0 - 3.0 * u) + q * u * (3.0 * u - 2.0)
+        start_deviation, end_deviation, start_change, end_change = (
+            path[0, k],
+            path[1, k],
+            span * path[0, 6 + k],
+            span * path[1, 6 + k],
+        )
+        deviation[k] = v * v * (start_deviation * (1.0 + 2.0 * u) + start_change * u) + u * u * (
+            end_deviation * (1.0 + 2.0 * v) - end_change * v
+        )
+        rate = (
+            6.0 * u * v * (end_deviation - start_deviation)
+            + start_change * v * (1.0 - 3.0 * u)
+            + end_change * u * (3.0 * u - 2.0)
+        )
         deviation_curvature = (
-            6.0 * (b - a) * (1.0 - 2.0 * u) + r * (6.0 * u - 4.0) + q * (6.0 * u - 2.0)
+            6.0 * (end_deviation - start_deviation) * (1.0 - 2.0 * u)
+            + start_change * (6.0 * u - 4.0)
+            + end_change * (6.0 * u - 2.0)
         )
         setpoint[7 + k] += rate / span
         setpoint[13 + k] += deviation_curvature / (span * span)
@@ -134,15 +149,17 @@ def along(path: FloatArray, span: float, fraction: float, setpoint: FloatArray) 
 
 
 @device
-def squares(deviation: FloatArray, k: int, pose: float, both: float, twist: float) -> float:
-    """Return a squared deviation of axis k with weights of pose, product and twist."""
+def weighted_squares(
+    deviation: FloatArray, k: int, pose_weight: float, product_weight: float, twist_weight: float
+) -> float:
+    """Return the weighted squares of axis k of a deviation `(12,)` and of their product."""
     a, b = deviation[k], deviation[6 + k]
-    return pose * (a * a) + (2.0 * both) * (a * b) + twist * (b * b)
+    return pose_weight * (a * a) + (2.0 * product_weight) * (a * b) + twist_weight * (b * b)
 
 
 @device
-def beyond(cost: Cost, i: int, coordinate: float, rate: float) -> float:
-    """Return the cost of leg i for exceeding its stroke and speed limits."""
+def limit_cost(cost: Cost, i: int, coordinate: float, rate: float) -> float:
+    """Return the cost of leg i beyond its stroke and speed limits."""
     shortfall, excess = max(0.0, cost.low[i] - coordinate), max(0.0, coordinate - cost.high[i])
     overspeed = max(0.0, abs(rate) - cost.speed_limit[i])
     stroke = cost.stroke_weight[i] * (shortfall * shortfall + excess * excess)
@@ -176,15 +193,15 @@ class Correction(NamedTuple):
 @device
 def fill_legs(legs: Legs, plan: Plan, s: int) -> None:
     """Fill coordinates and Jacobian of a plan's state."""
-    at = resting_state(plan.y[s])
+    state = resting_state(plan.y[s])
     for i in range(legs.rows.shape[0]):
-        w, moment, plan.coordinates[s, i] = actuation(legs, i, at.position, at.matrix)
+        w, moment, plan.coordinates[s, i] = actuation(legs, i, state.position, state.matrix)
         fill_row(plan.jacobian[s], i, w, moment)
 
 
 @device
-def drift(y: FloatArray, defect: FloatArray) -> None:
-    """Move a state `y` (13,) on by a defect `(12,)`."""
+def add_defect(y: FloatArray, defect: FloatArray) -> None:
+    """Add a defect `(12,)` of a step to the state `y` (13,) after it."""
     displace(y, defect, y)
     for k in range(6):
         y[7 + k] += defect[6 + k]
@@ -219,7 +236,7 @@ def shoot(
     reference: PlanReference,
     span: float,
     defects: FloatArray,
-    last: Plan,
+    old_plan: Plan,
     change: Correction,
     fraction: float,
     plan: Plan,
@@ -231,7 +248,7 @@ def shoot(
         reference: the reference.
         span: [s].
         defects: `(S, 12)` of the reference.
-        last: the plan that is corrected.
+        old_plan: the plan that is corrected.
         change: its correction.
         fraction: of the forces of the correction.
         plan: overwritten, except for its first state.
@@ -244,9 +261,9 @@ def shoot(
         fill_legs(legs, plan, s)
         if s == spans:
             break
-        deviate(last.y[s], last.y[s, 7:], plan.y[s], state_change)
+        deviate(old_plan.y[s], old_plan.y[s, 7:], plan.y[s], state_change)
         for i in range(n):
-            force = last.forces[s, i] + fraction * change.forces[s, i]
+            force = old_plan.forces[s, i] + fraction * change.forces[s, i]
             for k in range(12):
                 force += change.gains[s, i, k] * state_change[k]
             plan.forces[s, i] = max(reference.low[s, i], min(reference.high[s, i], force))
@@ -256,7 +273,7 @@ def shoot(
             machine.body, legs, machine.inertia, y, plan.forces[s], machine.no_wrench, span, stages
         ):
             return False
-        drift(y, defects[s])
+        add_defect(y, defects[s])
     return True
 
 
@@ -266,13 +283,13 @@ def plan_cost(reference: PlanReference, cost: Cost, effort: FloatArray, plan: Pl
     n_spans, n = plan.forces.shape
     terminal, total = cost.terminal_weight, 0.0
     for k in range(6):
-        terminal_cost = squares(
+        terminal_cost = weighted_squares(
             plan.deviation[n_spans], k, terminal[0, 0], terminal[0, 1], terminal[1, 1]
         )
         total += cost.pose_weight[k] * terminal_cost
     for s in range(n_spans):
         for k in range(6):
-            total += cost.pose_weight[k] * squares(
+            total += cost.pose_weight[k] * weighted_squares(
                 plan.deviation[s], k, 1.0, 0.0, cost.twist_weight
             )
         force_difference = plan.forces[s] - reference.forces[s]
@@ -280,7 +297,7 @@ def plan_cost(reference: PlanReference, cost: Cost, effort: FloatArray, plan: Pl
             rate = 0.0
             for k in range(6):
                 rate += plan.jacobian[s, i, k] * plan.y[s, 7 + k]
-            total += beyond(cost, i, plan.coordinates[s, i], rate)
+            total += limit_cost(cost, i, plan.coordinates[s, i], rate)
             for j in range(n):
                 total += effort[i, j] * (force_difference[i] * force_difference[j])
     return total
@@ -328,7 +345,7 @@ def free_factor(matrix: FloatArray, free: FloatArray, factor: FloatArray) -> Non
 
 
 @device
-def value_of(matrix: FloatArray, slope: FloatArray, x: FloatArray) -> float:
+def quadratic_value(matrix: FloatArray, slope: FloatArray, x: FloatArray) -> float:
     """Return x' matrix x / 2 + slope' x."""
     total = 0.0
     for i in range(x.shape[0]):
@@ -340,7 +357,7 @@ def value_of(matrix: FloatArray, slope: FloatArray, x: FloatArray) -> float:
 
 
 @compiled
-def least_between(
+def minimise_in_box(
     matrix: FloatArray,
     slope: FloatArray,
     low: FloatArray,
@@ -358,7 +375,7 @@ def least_between(
     newton_step, work, trial = np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
         x[i] = max(low[i], min(high[i], 0.0))
-    best_value = value_of(matrix, slope, x)
+    best_value = quadratic_value(matrix, slope, x)
     for _ in range(MAX_NEWTON_STEPS):
         for i in range(n):
             newton_step[i] = -slope[i]
@@ -374,7 +391,7 @@ def least_between(
         while fraction > MIN_STEP_FRACTION and not is_lower:
             for i in range(n):
                 trial[i] = max(low[i], min(high[i], x[i] + fraction * newton_step[i]))
-            trial_value = value_of(matrix, slope, trial)
+            trial_value = quadratic_value(matrix, slope, trial)
             is_lower = trial_value < best_value
             fraction *= 0.5
         if not is_lower:
@@ -394,28 +411,36 @@ def add_limits(cost: Cost, plan: Plan, s: int, value: FloatArray) -> None:
             rate += leg_jacobian[k] * plan.y[s, 7 + k]
         stroke_excess = max(0.0, coordinate - cost.high[i]) - max(0.0, cost.low[i] - coordinate)
         overspeed = max(0.0, rate - cost.speed_limit[i]) - max(0.0, -rate - cost.speed_limit[i])
-        a = cost.stroke_weight[i] if stroke_excess != 0.0 else 0.0
-        b = cost.speed_weight[i] if overspeed != 0.0 else 0.0
+        stroke_weight = cost.stroke_weight[i] if stroke_excess != 0.0 else 0.0
+        speed_weight = cost.speed_weight[i] if overspeed != 0.0 else 0.0
         for k in range(6):
-            value[k, 12] += a * stroke_excess * leg_jacobian[k]
-            value[6 + k, 12] += b * overspeed * leg_jacobian[k]
+            value[k, 12] += stroke_weight * stroke_excess * leg_jacobian[k]
+            value[6 + k, 12] += speed_weight * overspeed * leg_jacobian[k]
             for j in range(6):
-                value[k, j] += a * leg_jacobian[k] * leg_jacobian[j]
-                value[6 + k, 6 + j] += b * leg_jacobian[k] * leg_jacobian[j]
+                value[k, j] += stroke_weight * leg_jacobian[k] * leg_jacobian[j]
+                value[6 + k, 6 + j] += speed_weight * leg_jacobian[k] * leg_jacobian[j]
 
 
 @device
 def add_deviation(
-    value: FloatArray, k: int, scale: float, weights: tuple[float, float, float], d: FloatArray
+    value: FloatArray,
+    k: int,
+    scale: float,
+    weights: tuple[float, float, float],
+    deviation: FloatArray,
 ) -> None:
     """Add the derivatives of the cost of a deviation (12,) along axis k: pose, both, twist."""
-    pose, both, twist = scale * weights[0], scale * weights[1], scale * weights[2]
-    value[k, k] += pose
-    value[k, 6 + k] += both
-    value[6 + k, k] += both
-    value[6 + k, 6 + k] += twist
-    value[k, 12] += pose * d[k] + both * d[6 + k]
-    value[6 + k, 12] += both * d[k] + twist * d[6 + k]
+    pose_weight, product_weight, twist_weight = (
+        scale * weights[0],
+        scale * weights[1],
+        scale * weights[2],
+    )
+    value[k, k] += pose_weight
+    value[k, 6 + k] += product_weight
+    value[6 + k, k] += product_weight
+    value[6 + k, 6 + k] += twist_weight
+    value[k, 12] += pose_weight * deviation[k] + product_weight * deviation[6 + k]
+    value[6 + k, 12] += product_weight * deviation[k] + twist_weight * deviation[6 + k]
 
 
 @device
@@ -484,7 +509,7 @@ def backward(
             gradient[i] = cross_terms[i, 12]
             lower[i] = reference.low[s, i] - plan.forces[s, i]
             upper[i] = reference.high[s, i] - plan.forces[s, i]
-        least_between(hessian, gradient, lower, upper, x, free, factor)
+        minimise_in_box(hessian, gradient, lower, upper, x, free, factor)
         for i in range(n):
             law[i, 12] = change.forces[s, i] = x[i]
         for k in range(12):

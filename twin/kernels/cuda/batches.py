@@ -245,15 +245,15 @@ def _pack(arrays: list[Any], kind: type) -> Any:
 def _viewer(parts: tuple[Part, ...]) -> Function:
     """Return the function of a card that views the parts of a row; see `Rows.add`."""
     is_integer, start, shape = parts[0]
-    following = _viewer(parts[1:]) if len(parts) > 1 else _no_views
+    view_rest = _viewer(parts[1:]) if len(parts) > 1 else _no_views
 
     def floats(memory: Any, numbers: Any, i: int, rows: int) -> Any:
-        first = strided_view(memory, start * rows + i, shape, rows)
-        return (first,) + following(memory, numbers, i, rows)  # noqa: RUF005 (numba)
+        array = strided_view(memory, start * rows + i, shape, rows)
+        return (array,) + view_rest(memory, numbers, i, rows)  # noqa: RUF005 (numba)
 
     def integers(memory: Any, numbers: Any, i: int, rows: int) -> Any:
-        first = strided_view(numbers, start * rows + i, shape, rows)
-        return (first,) + following(memory, numbers, i, rows)  # noqa: RUF005 (numba)
+        array = strided_view(numbers, start * rows + i, shape, rows)
+        return (array,) + view_rest(memory, numbers, i, rows)  # noqa: RUF005 (numba)
 
     return on_card(integers if is_integer else floats)
 
@@ -405,32 +405,29 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
     """Return the kernel of one of `BATCH_FUNCTIONS` for machines of some sizes.
 
     Its arguments are flat arrays: constants of the body and the legs; poses, twists, deflections,
-    inputs and wrenches, each a row per state or one for all; the results; and `first` (1,), which
-    becomes the least index of a state without a result.
+    inputs and wrenches, each a row per state or one for all; the results; and `first_failed` (1,),
+    which becomes the least index of a state without a result.
     """
     kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
-    verb, n_constraints, columns = (
-        BATCH_FUNCTIONS[name],
-        sizes.constraints,
-        BATCH_FUNCTIONS[name].columns,
-    )
-    solve = translation(kind)(verb.function)
-    deflection_size, entries, size = sizes.deflection, verb.inputs(sizes), 6 + n_constraints
-    result = 1
-    for length in verb.result(sizes):
-        result *= length
+    batch_function, n_constraints = BATCH_FUNCTIONS[name], sizes.constraints
+    columns, solve = batch_function.columns, translation(kind)(batch_function.function)
+    deflection_size, input_size = sizes.deflection, batch_function.inputs(sizes)
+    size = 6 + n_constraints
+    result_size = 1
+    for length in batch_function.result(sizes):
+        result_size *= length
     deflections, inputs, constraints = (
         max(deflection_size, 1),
-        max(entries, 1),
+        max(input_size, 1),
         max(n_constraints, 1),
     )
 
     def kernel(
-        body: Any, rows: Any, poses: Any, twists: Any, deflection: Any, given: Any, wrenches: Any,
-        results: Any, first: Any,
+        body: Any, rows: Any, poses: Any, twists: Any, deflection: Any, input_rows: Any,
+        wrenches: Any, results: Any, first_failed: Any,
     ) -> None:  # fmt: skip
         k = cuda.grid(1)
-        if k < results.shape[0] // result:
+        if k < results.shape[0] // result_size:
             state_inputs = StateInputs(
                 cuda.local.array(7, float64),
                 cuda.local.array(6, float64),
@@ -447,23 +444,23 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
                 cuda.local.array((size, size), float64),
                 cuda.local.array(size, float64),
             )
-            out = cuda.local.array(result, float64)
+            out = cuda.local.array(result_size, float64)
             read_row(poses, k, 7, state_inputs.pose)
             read_row(twists, k, 6, state_inputs.twist)
             read_row(deflection, k, deflection_size, state_inputs.deflection)
-            read_row(given, k, entries, state_inputs.inputs)
+            read_row(input_rows, k, input_size, state_inputs.inputs)
             read_row(wrenches, k, 6, state_inputs.wrench)
             is_valid = normalised(state_inputs.pose)
             is_valid &= solve(
                 view(body, 0, BODY_SHAPE), kind(view(rows, 0, rows_shape)), state_inputs, out, work
             )
             # One result that is not finite makes the sum of all not finite.
-            checksum, states = 0.0, results.shape[0] // result
-            for j in range(result):
-                results[j * states + k if columns else result * k + j] = out[j]
+            checksum, states = 0.0, results.shape[0] // result_size
+            for j in range(result_size):
+                results[j * states + k if columns else result_size * k + j] = out[j]
                 checksum += out[j]
             if not (is_valid and isfinite(checksum)):
-                cuda.atomic.min(first, 0, k)
+                cuda.atomic.min(first_failed, 0, k)
 
     kernel.__name__ = f"{name}_{kind.__name__}"
     return cuda.jit(kernel)
@@ -475,15 +472,15 @@ def search_kernel(sizes: Sizes) -> Any:
 
     Its arguments are flat arrays: constants of the body, which it does not need, and the legs;
     guesses and coordinates of the actuators, each a row per state or one for all; the poses found;
-    and `first` (1,), which becomes the least index of coordinates without a pose on the branch of
-    their guess.
+    and `first_failed` (1,), which becomes the least index of coordinates without a pose on the
+    branch of their guess.
     """
     kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
     equations, constraints = n + sizes.constraints, max(sizes.constraints, 1)
     search = translation(kind)(forward_kinematics)
 
     def kernel(
-        body: Any, rows: Any, guesses: Any, coordinates: Any, poses: Any, first: Any
+        body: Any, rows: Any, guesses: Any, coordinates: Any, poses: Any, first_failed: Any
     ) -> None:
         k = cuda.grid(1)
         if k < poses.shape[0] // 7:
@@ -506,7 +503,7 @@ def search_kernel(sizes: Sizes) -> Any:
             solution = search(kind(view(rows, 0, rows_shape)), target, guess, pose, memory)
             write_row(pose, k, 7, poses)
             if not (is_valid and solution[0]):
-                cuda.atomic.min(first, 0, k)
+                cuda.atomic.min(first_failed, 0, k)
 
     kernel.__name__ = f"forward_kinematics_{kind.__name__}"
     return cuda.jit(kernel)
@@ -562,8 +559,8 @@ def steps_kernel(sizes: Sizes) -> Any:
 
     Its arguments are flat arrays: constants of the body and the legs; poses, twists, deflections,
     forces and wrenches, each a row per state or one for all; the step [s] and the number of steps;
-    the poses, twists and deflections after them; and `first` (1,), which becomes the least index of
-    a state whose step fails.
+    the poses, twists and deflections after them; and `first_failed` (1,), which becomes the least
+    index of a state whose step fails.
     """
     kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
     deflection_size, constraints = sizes.deflection, max(sizes.constraints, 1)
@@ -572,7 +569,8 @@ def steps_kernel(sizes: Sizes) -> Any:
 
     def kernel(
         body: Any, rows: Any, poses: Any, twists: Any, deflections: Any, forces: Any, wrenches: Any,
-        step: float, count: int, new_poses: Any, new_twists: Any, new_deflections: Any, first: Any,
+        step: float, count: int, new_poses: Any, new_twists: Any, new_deflections: Any,
+        first_failed: Any,
     ) -> None:  # fmt: skip
         k = cuda.grid(1)
         if k < new_poses.shape[0] // 7:
@@ -603,7 +601,7 @@ def steps_kernel(sizes: Sizes) -> Any:
             write_row(view(memory, 7, (6,)), k, 6, new_twists)
             write_row(view(memory, 13, (deflection_size,)), k, deflection_size, new_deflections)
             if not is_valid:
-                cuda.atomic.min(first, 0, k)
+                cuda.atomic.min(first_failed, 0, k)
 
     kernel.__name__ = f"steps_{kind.__name__}"
     return cuda.jit(kernel)

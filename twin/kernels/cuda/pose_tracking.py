@@ -61,18 +61,19 @@ class Layout(NamedTuple):
     """entries of a row: floats, whole numbers"""
     motions: int
     """motions in the pool"""
-    length: int
+    motion_length: int
     """control instants of a motion"""
     actions: int
     observations: int
     terms: int
+    """terms of the reward"""
     settings: tuple[Any, ...]
     """entries of `Settings`"""
     law: tuple[float, float, bool]
     """gain, period and residual of the `ActionLaw`"""
     velocities: bool
     """whether actions are speeds; else forces"""
-    last: int
+    episode_periods: int
     """control periods of an episode"""
 
 
@@ -87,7 +88,7 @@ class Tables(NamedTuple):
     """rows of the motions' starts: floats"""
     pool_numbers: Any
     """rows of the motions' starts: whole numbers"""
-    first: Any
+    start_observations: Any
     """observations of the starts"""
     pose: Any
     """references `(motions, length, .)`"""
@@ -114,20 +115,24 @@ class States(NamedTuple):
 
 def act_function(layout: Layout) -> Function:
     """Return the function that fills a command (1, n) from an action (1, a) within 1."""
-    n, a = layout.sizes.legs, layout.actions
+    n_legs, n_actions = layout.sizes.legs, layout.actions
     gain, period, residual = layout.law
-    motion_length, velocities = layout.length, layout.velocities
+    motion_length, velocities = layout.motion_length, layout.velocities
     speeds = translation(layout.sizes.kind)(velocity_command)
 
-    def act(tables: Tables, m: int, steps: Any, action: Any, measured: Any, command: Any) -> None:
-        scale = view(tables.scales, 7 * n, (a,))
+    def act(
+        tables: Tables, motion: int, steps: Any, action: Any, measured: Any, command: Any
+    ) -> None:
+        scale = view(tables.scales, 7 * n_legs, (n_actions,))
         if velocities:
             law = ActionLaw(scale, scale, gain, period, residual)
-            reference = view(tables.coordinates, m * motion_length * n, (1, motion_length, n))
+            reference = view(
+                tables.coordinates, motion * motion_length * n_legs, (1, motion_length, n_legs)
+            )
             speeds(action, steps, law, reference, measured, command)
         else:
-            for j in range(n):
-                holding_force = tables.scales[6 * n + j] if residual else 0.0
+            for j in range(n_legs):
+                holding_force = tables.scales[6 * n_legs + j] if residual else 0.0
                 command[0, j] = scale[j] * action[0, j] + holding_force
 
     return on_card(act)
@@ -135,7 +140,12 @@ def act_function(layout: Layout) -> Function:
 
 def judge_function(layout: Layout) -> Function:
     """Return the function that fills observation, terms, reward and reason of a machine."""
-    n, o, t, length = layout.sizes.legs, layout.observations, layout.terms, layout.length
+    n_legs, n_observations, n_terms, length = (
+        layout.sizes.legs,
+        layout.observations,
+        layout.terms,
+        layout.motion_length,
+    )
     settings, observation_scale = layout.settings, 7 * layout.sizes.legs + layout.actions
     judge_row = translation(layout.sizes.kind)(evaluate_row)
 
@@ -148,22 +158,22 @@ def judge_function(layout: Layout) -> Function:
         signals: Any,
         observation: Any,
     ) -> None:
-        m, index[0] = index[0], 0
+        motion, index[0] = index[0], 0
         constants = tables.scales
         scales = (
-            view(constants, 0, (n,)), view(constants, n, (n,)),
-            view(constants, 2 * n, (n,)), view(constants, 3 * n, (n,)),
-            view(constants, 4 * n, (n,)), view(constants, 5 * n, (n,)),
-            view(constants, 6 * n, (n,)),
+            view(constants, 0, (n_legs,)), view(constants, n_legs, (n_legs,)),
+            view(constants, 2 * n_legs, (n_legs,)), view(constants, 3 * n_legs, (n_legs,)),
+            view(constants, 4 * n_legs, (n_legs,)), view(constants, 5 * n_legs, (n_legs,)),
+            view(constants, 6 * n_legs, (n_legs,)),
         )  # fmt: skip
         results = (
-            observation, view(constants, observation_scale, (o,)), outputs[2],
-            view(constants, observation_scale + o, (t,)), outputs[3], outputs[4],
+            observation, view(constants, observation_scale, (n_observations,)), outputs[2],
+            view(constants, observation_scale + n_observations, (n_terms,)), outputs[3], outputs[4],
         )  # fmt: skip
         reference = (
-            view(tables.pose, m * length * 7, (1, length, 7)),
-            view(tables.coordinates, m * length * n, (1, length, n)),
-            view(tables.rates, m * length * n, (1, length, n)),
+            view(tables.pose, motion * length * 7, (1, length, 7)),
+            view(tables.coordinates, motion * length * n_legs, (1, length, n_legs)),
+            view(tables.rates, motion * length * n_legs, (1, length, n_legs)),
         )
         judge_row(
             index[0], Machines(*machines), Scales(*scales), History(*history), Results(*results),
@@ -175,17 +185,23 @@ def judge_function(layout: Layout) -> Function:
 
 def begin_function(layout: Layout) -> Function:
     """Return the function that begins the episode of machine i on motion m."""
-    (floats, n_integers), o, motions = layout.entries, layout.observations, layout.motions
+    (floats, n_integers), n_observations, motions = (
+        layout.entries,
+        layout.observations,
+        layout.motions,
+    )
 
-    def begin(tables: Tables, states: States, i: int, m: int) -> None:
+    def begin(tables: Tables, states: States, i: int, motion: int) -> None:
         size = states.needs_reset.shape[0]
         for e in range(floats):
-            states.floats[e * size + i] = tables.pool[e * motions + m]
+            states.floats[e * size + i] = tables.pool[e * motions + motion]
         for e in range(n_integers):
-            states.numbers[e * size + i] = tables.pool_numbers[e * motions + m]
-        for j in range(o):
-            states.observation[o * i + j] = tables.first[o * m + j]
-        states.motion[i] = m
+            states.numbers[e * size + i] = tables.pool_numbers[e * motions + motion]
+        for j in range(n_observations):
+            states.observation[n_observations * i + j] = tables.start_observations[
+                n_observations * motion + j
+            ]
+        states.motion[i] = motion
         states.reward[i] = 0.0
         states.needs_reset[i] = states.terminated[i] = states.truncated[i] = False
 
@@ -193,17 +209,15 @@ def begin_function(layout: Layout) -> Function:
 
 
 def tracking_kernel(layout: Layout) -> Any:
-    """Return the kernel that takes `Tables`, `States` and actions `(N a,)`, and does a period."""
-    sizes, views, a, o = layout.sizes, layout.views, layout.actions, layout.observations
-    kind, rows_shape, last_period, motions = (
-        sizes.kind, (sizes.legs, sizes.leg_size), layout.last, layout.motions
-    )  # fmt: skip
-    n, constraints, system = sizes.legs, max(sizes.constraints, 1), 6 + sizes.constraints
+    """Return the kernel of one period, of `Tables`, `States` and actions `(N n_actions,)`."""
+    sizes, views = layout.sizes, layout.views
+    n_actions, n_observations = layout.actions, layout.observations
+    kind, rows_shape = sizes.kind, (sizes.legs, sizes.leg_size)
+    last_period, motions = layout.episode_periods, layout.motions
+    n_legs, constraints, system = sizes.legs, max(sizes.constraints, 1), 6 + sizes.constraints
     entries = memory_size(sizes)
-    move_machine, apply_action = (
-        period_function(sizes, layout.period, views.machines, views.drives),
-        act_function(layout),
-    )
+    move_machine = period_function(sizes, layout.period, views.machines, views.drives)
+    apply_action = act_function(layout)
     judge_state, begin_episode = judge_function(layout), begin_function(layout)
     count_period = translation(kind)(count)
     machines_of, history_of = views.machines, views.history
@@ -215,20 +229,20 @@ def tracking_kernel(layout: Layout) -> Any:
         if i < size and states.needs_reset[i]:
             begin_episode(tables, states, i, (states.motion[i] + 1) % motions)
         elif i < size:
-            row, m = Row(states.floats, states.numbers, i, size), states.motion[i]
+            row, motion = Row(states.floats, states.numbers, i, size), states.motion[i]
             machines, history = machines_of(*row), history_of(*row)
             command, action, _, _, _ = outputs_of(*row)
-            for j in range(a):
-                value = actions[a * i + j]
+            for j in range(n_actions):
+                value = actions[n_actions * i + j]
                 finite = abs(value) < INFINITY
                 action[0, j] = min(max(value, -1.0), 1.0) if finite else NOT_A_NUMBER
-            apply_action(tables, m, history[0], action, Machines(*machines).measured, command)
+            apply_action(tables, motion, history[0], action, Machines(*machines).measured, command)
             count_period(action, history[0], history[1], history[2])
             work = Work(
                 cuda.local.array((6, 6), float64),
                 cuda.local.array(6, float64),
-                cuda.local.array((n, 6), float64),
-                cuda.local.array(n, float64),
+                cuda.local.array((n_legs, 6), float64),
+                cuda.local.array(n_legs, float64),
                 cuda.local.array((constraints, 8), float64),
                 cuda.local.array((system, system), float64),
                 cuda.local.array(system, float64),
@@ -244,7 +258,7 @@ def tracking_kernel(layout: Layout) -> Any:
             history, outputs = history_of(*row), outputs_of(*row)
             judge_state(
                 tables, index, machines_of(*row), history, outputs, signals_of(*row),
-                view(states.observation, o * i, (1, o)),
+                view(states.observation, n_observations * i, (1, n_observations)),
             )  # fmt: skip
             states.reward[i] = outputs[3][0]
             states.terminated[i] = outputs[4][0] != 0

@@ -59,7 +59,7 @@ MULTIPLIER_PIVOT_RATIO = 1e-13
 FORCE_PIVOT_RATIO = 1e-12
 """Ratio of pivots of J^T below which forces are rounding error."""
 
-SINGULAR_SQUARE = 1e-15
+SQUARED_PIVOT_RATIO = 1e-15
 """Ratio of pivots below which J^T J is singular; they are squares of the pivots of J, and
 constraints add their own scale."""
 
@@ -244,15 +244,15 @@ def energy_batch(
 
 
 @device
-def fill_transposed(work: Work) -> None:
-    """Write the system of forces that are determined: J^T."""
+def fill_jacobian_transposed(work: Work) -> None:
+    """Fill the system of six forces that a wrench determines: J^T."""
     for i in range(6):
         for j in range(6):
             work.system[i, j] = work.jacobian[j, i]
 
 
 @device
-def fill_smallest(work: Work, count: int) -> None:
+def fill_least_norm_system(work: Work, count: int) -> None:
     """Fill the system of the forces of least norm; right-hand sides of constraints become zero.
 
     See the module; `count` is the number of constraints.
@@ -295,13 +295,13 @@ def inverse_dynamics(
             required += entry * acceleration[j]
         right[i] = required
     n, n_constraints = legs.rows.shape[0], constraint_count(legs)
-    determined = n == 6 and n_constraints == 0
-    if determined:
-        fill_transposed(work)
+    is_determined = n == 6 and n_constraints == 0
+    if is_determined:
+        fill_jacobian_transposed(work)
     else:
-        fill_smallest(work, n_constraints)
+        fill_least_norm_system(work, n_constraints)
     ratio = abs(solve_general(work.system, right, 6 + n_constraints))
-    if determined:
+    if is_determined:
         for i in range(6):
             forces[i] = right[i]
         return ratio > FORCE_PIVOT_RATIO and singular < 0
@@ -309,7 +309,7 @@ def inverse_dynamics(
         forces[k] = 0.0
         for j in range(6):
             forces[k] += work.jacobian[k, j] * right[j]
-    return ratio > SINGULAR_SQUARE and singular < 0
+    return ratio > SQUARED_PIVOT_RATIO and singular < 0
 
 
 @compiled
@@ -406,33 +406,37 @@ def outcome(
 
 @device
 def fill_unit_forces(
-    unit: FloatArray, state: PlatformState, acceleration: FloatArray, work: Work, extra: Work
+    unit_body: FloatArray,
+    state: PlatformState,
+    acceleration: FloatArray,
+    work: Work,
+    unit_work: Work,
 ) -> None:
     """Fill `work.right` with the forces (6,) per kilogram of the body.
 
     `work.jacobian` is that of the pose already.
     """
-    add_body(unit, state.matrix, state.omega, extra.mass_matrix, extra.bias)
+    add_body(unit_body, state.matrix, state.omega, unit_work.mass_matrix, unit_work.bias)
     for i in range(6):
-        work.right[i] = extra.bias[i]
+        work.right[i] = unit_work.bias[i]
         for j in range(6):
-            work.right[i] += extra.mass_matrix[max(i, j), min(i, j)] * acceleration[j]
-    fill_transposed(work)
+            work.right[i] += unit_work.mass_matrix[max(i, j), min(i, j)] * acceleration[j]
+    fill_jacobian_transposed(work)
     solve_general(work.system, work.right, 6)
 
 
 @device
-def largest_mass(fixed: float, slope: float, limit: float) -> float:
+def largest_mass(force_without_payload: float, force_per_mass: float, limit: float) -> float:
     """Return the mass up to which fixed + mass * slope keeps below the limit."""
-    if fixed > limit:
+    if force_without_payload > limit:
         return 0.0
-    return (limit - fixed) / slope if slope > 0.0 else 1e300
+    return (limit - force_without_payload) / force_per_mass if force_per_mass > 0.0 else 1e300
 
 
 @compiled
 def largest_payloads(
-    unit: FloatArray,
-    empty: FloatArray,
+    unit_body: FloatArray,
+    massless_body: FloatArray,
     legs: Legs,
     motion: Motion,
     limits: Limits,
@@ -444,8 +448,8 @@ def largest_payloads(
     For machines with six actuators and degrees of freedom. Singular poses hold nothing.
 
     Args:
-        unit: body of one kilogram, `(BODY_SIZE,)`.
-        empty: the same without mass.
+        unit_body: body of one kilogram, `(BODY_SIZE,)`.
+        massless_body: the same without mass.
         legs: leg constants.
         motion: about each centre pose.
         limits: of the actuators.
@@ -468,9 +472,9 @@ def largest_payloads(
             fill_shifted_pose(centers[k], motion.shifts[s], pose)
             state, acceleration = platform_state(pose, motion.twists[s]), motion.accelerations[s]
             regular = inverse_dynamics(
-                empty, legs, state, deflection, acceleration, wrench, forces, work
+                massless_body, legs, state, deflection, acceleration, wrench, forces, work
             )
-            fill_unit_forces(unit, state, acceleration, work, payload_work)
+            fill_unit_forces(unit_body, state, acceleration, work, payload_work)
             for i in range(6):
                 mass = largest_mass(forces[i], work.right[i], force_limits[i])
                 if not limits.signed:

@@ -167,10 +167,12 @@ def fill_joints(
     arm_acceleration = add(acceleration.linear, cross(angular, arm))
     rate = end_velocity[2] / normal_z
     centrifugal = cross(omega, cross(omega, arm))
-    lifted = arm_acceleration[2] + centrifugal[2] - 2.0 * rate * cross(omega, upward)[2]
+    vertical_acceleration = (
+        arm_acceleration[2] + centrifugal[2] - 2.0 * rate * cross(omega, upward)[2]
+    )
     out[2, 0] = length - home[i, HOME_COORDINATE]
     out[2, 1] = rate
-    out[2, 2] = lifted / normal_z
+    out[2, 2] = vertical_acceleration / normal_z
     if legs[i, FIXED] == 1.0:
         roll, pitch = roll_and_pitch(state.matrix)
         second_axis = (0.0, cos(roll), sin(roll))

@@ -80,16 +80,17 @@ def dependent_row(legs: FloatArray, i: int, matrix: Matrix) -> Vector:
 @device
 def dependent_motion(legs: FloatArray, matrix: Matrix, distances: Vector) -> Vector:
     """Return the motion along x and y and about the normal that moves the tips by `distances`."""
-    first, second, third = (
+    first_row, second_row, third_row = (
         dependent_row(legs, 0, matrix),
         dependent_row(legs, 1, matrix),
         dependent_row(legs, 2, matrix),
     )
-    inverse = 1.0 / dot(first, cross(second, third))
+    inverse = 1.0 / dot(first_row, cross(second_row, third_row))
     motion = add(
-        scale(distances[0], cross(second, third)), scale(distances[1], cross(third, first))
+        scale(distances[0], cross(second_row, third_row)),
+        scale(distances[1], cross(third_row, first_row)),
     )
-    return scale(inverse, add(motion, scale(distances[2], cross(first, second))))
+    return scale(inverse, add(motion, scale(distances[2], cross(first_row, second_row))))
 
 
 @device
@@ -101,22 +102,28 @@ def turn_about_normal(legs: FloatArray, position: Vector, matrix: Matrix) -> flo
     none, the turn that comes closest.
     """
     normal = (matrix[2], matrix[5], matrix[8])
-    first, second, third = row(legs, 0, AXIS), row(legs, 1, AXIS), row(legs, 2, AXIS)
-    weights = cross((first[0], second[0], third[0]), (first[1], second[1], third[1]))
+    first_axis, second_axis, third_axis = row(legs, 0, AXIS), row(legs, 1, AXIS), row(legs, 2, AXIS)
+    weights = cross(
+        (first_axis[0], second_axis[0], third_axis[0]),
+        (first_axis[1], second_axis[1], third_axis[1]),
+    )
     cosine_term, sine_term, right_side = 0.0, 0.0, 0.0
     for i in range(CONSTRAINT_COUNT):
         axis = scale(weights[i], row(legs, i, AXIS))
         arm = rotate(matrix, row(legs, i, PLATFORM_JOINT))
-        lifted = scale(dot(normal, arm), normal)
-        cosine_term += dot(axis, subtract(arm, lifted))
+        normal_part = scale(dot(normal, arm), normal)
+        cosine_term += dot(axis, subtract(arm, normal_part))
         sine_term += dot(axis, cross(normal, arm))
-        right_side += dot(axis, subtract(row(legs, i, BASE_JOINT), add(position, lifted)))
+        right_side += dot(axis, subtract(row(legs, i, BASE_JOINT), add(position, normal_part)))
     amplitude = sqrt(cosine_term * cosine_term + sine_term * sine_term)
-    middle, half = atan2(sine_term, cosine_term), 0.0
+    middle_angle, half_angle = atan2(sine_term, cosine_term), 0.0
     if amplitude > 0.0:
-        half = acos(max(-1.0, min(1.0, right_side / amplitude)))
-    one, other = nearest(middle + half, 0.0), nearest(middle - half, 0.0)
-    return one if abs(one) < abs(other) else other
+        half_angle = acos(max(-1.0, min(1.0, right_side / amplitude)))
+    upper_solution, lower_solution = (
+        nearest(middle_angle + half_angle, 0.0),
+        nearest(middle_angle - half_angle, 0.0),
+    )
+    return upper_solution if abs(upper_solution) < abs(lower_solution) else lower_solution
 
 
 @device
@@ -129,7 +136,7 @@ def close_planes(legs: FloatArray, y: FloatArray) -> None:
     matrix, position = rotation(y[3], y[4], y[5], y[6]), (y[0], y[1], y[2])
     turn = scale(turn_about_normal(legs, position, matrix), (matrix[2], matrix[5], matrix[8]))
     y[3], y[4], y[5], y[6] = turned(y[3], y[4], y[5], y[6], turn[0], turn[1], turn[2])
-    last_distance, last = inf, (y[0], y[1], y[3], y[4], y[5], y[6])
+    last_distance, last_pose = inf, (y[0], y[1], y[3], y[4], y[5], y[6])
     for _ in range(MAX_ITERATIONS):
         matrix, position = rotation(y[3], y[4], y[5], y[6]), (y[0], y[1], y[2])
         distances = (
@@ -139,10 +146,10 @@ def close_planes(legs: FloatArray, y: FloatArray) -> None:
         )
         distance = abs(distances[0]) + abs(distances[1]) + abs(distances[2])
         if not distance <= last_distance:
-            y[0], y[1], y[3], y[4], y[5], y[6] = last
+            y[0], y[1], y[3], y[4], y[5], y[6] = last_pose
         if not 0.0 < distance < last_distance:
             return
-        last_distance, last = distance, (y[0], y[1], y[3], y[4], y[5], y[6])
+        last_distance, last_pose = distance, (y[0], y[1], y[3], y[4], y[5], y[6])
         motion = dependent_motion(legs, matrix, distances)
         turn = scale(-motion[2], (matrix[2], matrix[5], matrix[8]))
         y[0] -= motion[0]

@@ -40,11 +40,11 @@ def fill_joints(
     out: FloatArray,
 ) -> bool:
     """Fill `out` (2, 3) with (crank, angle of the elbow)."""
-    at, velocity, rod_acceleration = rss.fill_crank(legs, home, i, state, acceleration, out)
+    linkage, velocity, rod_acceleration = rss.fill_crank(legs, home, i, state, acceleration, out)
     angle, rate, second_rate, _, _ = planes.hinge_motion(
         row(legs, i, AXIS),
         (home[i, 2], home[i, 5], home[i, 8]),
-        at.rod,
+        linkage.rod,
         legs[i, ROD_LENGTH],
         velocity,
         rod_acceleration,
@@ -53,4 +53,4 @@ def fill_joints(
     out[1, 0] = nearest(angle - out[0, 0], 0.0)
     out[1, 1] = rate - out[0, 1]
     out[1, 2] = second_rate - out[0, 2]
-    return abs(at.gain) > SMALLEST_GAIN * legs[i, CRANK_LENGTH]
+    return abs(linkage.gain) > SMALLEST_GAIN * legs[i, CRANK_LENGTH]

@@ -162,31 +162,36 @@ def actuation(
     legs: FloatArray, i: int, position: Vector, matrix: Matrix
 ) -> tuple[Vector, Vector, float]:
     """Return w, its moment and the crank's angle; see `twin.kernels.legs.dispatch`."""
-    at = crank(legs, i, position, matrix)
-    w = scale(1.0 / at.gain, at.rod)
-    return w, cross(at.arm, w), crank_angle(legs, i, at.vector)
+    linkage = crank(legs, i, position, matrix)
+    w = scale(1.0 / linkage.gain, linkage.rod)
+    return w, cross(linkage.arm, w), crank_angle(legs, i, linkage.vector)
 
 
 @device
-def crank_rates(legs: FloatArray, i: int, at: Crank, tip_velocity: Vector) -> tuple[float, Vector]:
+def crank_rates(
+    legs: FloatArray, i: int, linkage: Crank, tip_velocity: Vector
+) -> tuple[float, Vector]:
     """Return the rates of the crank's angle and of w."""
-    crank_length, inverse = legs[i, CRANK_LENGTH], 1.0 / at.gain
-    rate = dot(at.rod, tip_velocity) / at.gain
+    crank_length, inverse = legs[i, CRANK_LENGTH], 1.0 / linkage.gain
+    rate = dot(linkage.rod, tip_velocity) / linkage.gain
     rod_rate = scale(
-        1.0 / legs[i, ROD_LENGTH], subtract(tip_velocity, scale(crank_length * rate, at.turning))
+        1.0 / legs[i, ROD_LENGTH],
+        subtract(tip_velocity, scale(crank_length * rate, linkage.turning)),
     )
-    gain_rate = crank_length * (dot(rod_rate, at.turning) - rate * dot(at.rod, at.direction))
-    return rate, scale(inverse, subtract(rod_rate, scale(gain_rate * inverse, at.rod)))
+    gain_rate = crank_length * (
+        dot(rod_rate, linkage.turning) - rate * dot(linkage.rod, linkage.direction)
+    )
+    return rate, scale(inverse, subtract(rod_rate, scale(gain_rate * inverse, linkage.rod)))
 
 
 @device
 def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vector, Vector]:
     """Return the time derivatives of w and arm x w, the row of the Jacobian."""
-    at = crank(legs, i, state.position, state.matrix)
-    arm_rate = cross(state.omega, at.arm)
-    _, direction_rate = crank_rates(legs, i, at, add(state.velocity, arm_rate))
+    linkage = crank(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, linkage.arm)
+    _, direction_rate = crank_rates(legs, i, linkage, add(state.velocity, arm_rate))
     return direction_rate, add(
-        scale(1.0 / at.gain, cross(arm_rate, at.rod)), cross(at.arm, direction_rate)
+        scale(1.0 / linkage.gain, cross(arm_rate, linkage.rod)), cross(linkage.arm, direction_rate)
     )
 
 
@@ -204,20 +209,23 @@ def fill_crank(
     That is where crank and rod are, and velocity and acceleration of the rod's tip relative to the
     elbow.
     """
-    at = crank(legs, i, state.position, state.matrix)
+    linkage = crank(legs, i, state.position, state.matrix)
     crank_length = legs[i, CRANK_LENGTH]
-    tip_velocity, tip_acceleration = tip_motion(at.arm, state, acceleration)
-    rate, direction_rate = crank_rates(legs, i, at, tip_velocity)
-    second_rate = dot(at.rod, tip_acceleration) / at.gain + dot(direction_rate, tip_velocity)
-    elbow_velocity = scale(crank_length * rate, at.turning)
-    elbow_acceleration = scale(
-        crank_length, subtract(scale(second_rate, at.turning), scale(rate * rate, at.direction))
+    tip_velocity, tip_acceleration = tip_motion(linkage.arm, state, acceleration)
+    rate, direction_rate = crank_rates(legs, i, linkage, tip_velocity)
+    second_rate = dot(linkage.rod, tip_acceleration) / linkage.gain + dot(
+        direction_rate, tip_velocity
     )
-    out[0, 0] = crank_angle(legs, i, at.vector) - home[i, HOME_COORDINATE]
+    elbow_velocity = scale(crank_length * rate, linkage.turning)
+    elbow_acceleration = scale(
+        crank_length,
+        subtract(scale(second_rate, linkage.turning), scale(rate * rate, linkage.direction)),
+    )
+    out[0, 0] = crank_angle(legs, i, linkage.vector) - home[i, HOME_COORDINATE]
     out[0, 1] = rate
     out[0, 2] = second_rate
     return (
-        at,
+        linkage,
         subtract(tip_velocity, elbow_velocity),
         subtract(tip_acceleration, elbow_acceleration),
     )
@@ -233,12 +241,12 @@ def fill_joints(
     out: FloatArray,
 ) -> bool:
     """Fill `out` (3, 3) with (crank, first and second angle of the elbow)."""
-    at, rod_velocity, rod_acceleration = fill_crank(legs, home, i, state, acceleration, out)
+    linkage, rod_velocity, rod_acceleration = fill_crank(legs, home, i, state, acceleration, out)
     _, _, regular = universal_joint(
         home,
         i,
         row(legs, i, AXIS),
-        at.rod,
+        linkage.rod,
         legs[i, ROD_LENGTH],
         rod_velocity,
         rod_acceleration,
@@ -248,7 +256,7 @@ def fill_joints(
     out[1, 0] = nearest(out[1, 0] - out[0, 0], 0.0)
     out[1, 1] -= out[0, 1]
     out[1, 2] -= out[0, 2]
-    return regular and abs(at.gain) > SMALLEST_GAIN * legs[i, CRANK_LENGTH]
+    return regular and abs(linkage.gain) > SMALLEST_GAIN * legs[i, CRANK_LENGTH]
 
 
 class RssLegs(NamedTuple):
@@ -281,12 +289,12 @@ def factored(
 
 
 @device
-def crank_center(legs: FloatArray, i: int, at: Crank) -> Vector:
+def crank_center(legs: FloatArray, i: int, linkage: Crank) -> Vector:
     """Return mass times centre of mass of the crank from its base joint, base frame."""
     moment = row(legs, i, CRANK_MOMENT)
     axis = row(legs, i, AXIS)
-    center_offset = add(scale(moment[0], axis), scale(moment[1], at.turning))
-    return add(center_offset, scale(moment[2], at.direction))
+    center_offset = add(scale(moment[0], axis), scale(moment[1], linkage.turning))
+    return add(center_offset, scale(moment[2], linkage.direction))
 
 
 @device
@@ -294,39 +302,45 @@ def response(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> LegResponse:
     """Return effective masses and bias force of leg i at its platform joint."""
-    at = crank(legs, i, state.position, state.matrix)
+    linkage = crank(legs, i, state.position, state.matrix)
     crank_length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
-    arm_rate = cross(state.omega, at.arm)
+    arm_rate = cross(state.omega, linkage.arm)
     tip_velocity = add(state.velocity, arm_rate)
     tip_acceleration = cross(state.omega, arm_rate)
-    rate, direction_rate = crank_rates(legs, i, at, tip_velocity)
-    w = scale(1.0 / at.gain, at.rod)
+    rate, direction_rate = crank_rates(legs, i, linkage, tip_velocity)
+    w = scale(1.0 / linkage.gain, linkage.rod)
     second_rate = dot(w, tip_acceleration) + dot(direction_rate, tip_velocity)
-    q = scale(crank_length, at.turning)
-    elbow = subtract(scale(second_rate, q), scale(crank_length * rate * rate, at.direction))
-    sixth = mass / 6.0
+    q = scale(crank_length, linkage.turning)
+    elbow_acceleration = subtract(
+        scale(second_rate, q), scale(crank_length * rate * rate, linkage.direction)
+    )
+    mass_sixth = mass / 6.0
     weight = scale(0.5 * mass, gravity)
-    at_elbow = subtract(scale(sixth, add(scale(2.0, elbow), tip_acceleration)), weight)
-    at_tip = subtract(scale(sixth, add(elbow, scale(2.0, tip_acceleration))), weight)
+    elbow_force = subtract(
+        scale(mass_sixth, add(scale(2.0, elbow_acceleration), tip_acceleration)), weight
+    )
+    tip_force = subtract(
+        scale(mass_sixth, add(elbow_acceleration, scale(2.0, tip_acceleration))), weight
+    )
     inertia = legs[i, CRANK_INERTIA]
-    weight_moment = dot(cross(row(legs, i, AXIS), crank_center(legs, i, at)), gravity)
-    force = add(at_tip, scale(dot(q, at_elbow) + inertia * second_rate - weight_moment, w))
+    weight_moment = dot(cross(row(legs, i, AXIS), crank_center(legs, i, linkage)), gravity)
+    force = add(tip_force, scale(dot(q, elbow_force) + inertia * second_rate - weight_moment, w))
 
     mass_third = mass / 3.0
     tip_inertia = inertia + mass_third * crank_length * crank_length
     first_direction, second_direction, third_direction, masses = factored(
-        mass_third + 2.0 * sixth * q[0] * w[0] + tip_inertia * w[0] * w[0],
-        mass_third + 2.0 * sixth * q[1] * w[1] + tip_inertia * w[1] * w[1],
-        mass_third + 2.0 * sixth * q[2] * w[2] + tip_inertia * w[2] * w[2],
-        sixth * (q[0] * w[1] + q[1] * w[0]) + tip_inertia * w[0] * w[1],
-        sixth * (q[0] * w[2] + q[2] * w[0]) + tip_inertia * w[0] * w[2],
-        sixth * (q[1] * w[2] + q[2] * w[1]) + tip_inertia * w[1] * w[2],
+        mass_third + 2.0 * mass_sixth * q[0] * w[0] + tip_inertia * w[0] * w[0],
+        mass_third + 2.0 * mass_sixth * q[1] * w[1] + tip_inertia * w[1] * w[1],
+        mass_third + 2.0 * mass_sixth * q[2] * w[2] + tip_inertia * w[2] * w[2],
+        mass_sixth * (q[0] * w[1] + q[1] * w[0]) + tip_inertia * w[0] * w[1],
+        mass_sixth * (q[0] * w[2] + q[2] * w[0]) + tip_inertia * w[0] * w[2],
+        mass_sixth * (q[1] * w[2] + q[2] * w[1]) + tip_inertia * w[1] * w[2],
     )
-    regular = abs(at.gain) > SMALLEST_GAIN * crank_length
+    regular = abs(linkage.gain) > SMALLEST_GAIN * crank_length
     return LegResponse(
-        at.arm,
+        linkage.arm,
         w,
-        cross(at.arm, w),
+        cross(linkage.arm, w),
         first_direction,
         second_direction,
         third_direction,
@@ -341,14 +355,24 @@ def leg_energy(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> tuple[float, float, float]:
     """Return kinetic and potential energy and dissipated power."""
-    at = crank(legs, i, state.position, state.matrix)
+    linkage = crank(legs, i, state.position, state.matrix)
     crank_length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
-    tip = add(state.velocity, cross(state.omega, at.arm))
-    rate = dot(at.rod, tip) / at.gain
-    elbow = scale(crank_length * rate, at.turning)
-    kinetic = mass / 6.0 * (dot(elbow, elbow) + dot(elbow, tip) + dot(tip, tip))
+    tip_velocity = add(state.velocity, cross(state.omega, linkage.arm))
+    rate = dot(linkage.rod, tip_velocity) / linkage.gain
+    elbow_velocity = scale(crank_length * rate, linkage.turning)
+    kinetic = (
+        mass
+        / 6.0
+        * (
+            dot(elbow_velocity, elbow_velocity)
+            + dot(elbow_velocity, tip_velocity)
+            + dot(tip_velocity, tip_velocity)
+        )
+    )
     kinetic += 0.5 * legs[i, CRANK_INERTIA] * rate * rate
     base = row(legs, i, BASE_JOINT)
-    ends = add(add(base, scale(crank_length, at.direction)), add(state.position, at.arm))
-    moment = add(crank_center(legs, i, at), scale(legs[i, CRANK_MASS], base))
-    return kinetic, -dot(gravity, add(scale(0.5 * mass, ends), moment)), 0.0
+    sum_of_ends = add(
+        add(base, scale(crank_length, linkage.direction)), add(state.position, linkage.arm)
+    )
+    crank_moment = add(crank_center(legs, i, linkage), scale(legs[i, CRANK_MASS], base))
+    return kinetic, -dot(gravity, add(scale(0.5 * mass, sum_of_ends), crank_moment)), 0.0

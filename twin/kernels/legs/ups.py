@@ -152,14 +152,14 @@ def leg_acceleration(
 
 @device
 def universal_angles(
-    home: FloatArray, i: int, first: Vector, x: Vector, y: Vector, along: Vector
+    home: FloatArray, i: int, first_axis: Vector, x: Vector, y: Vector, along: Vector
 ) -> tuple[float, float]:
     """Return the angles of a universal joint about its two axes, zero at home.
 
     Args:
         home: home rows `(n, HOME_SIZE)`.
         i: leg.
-        first: first axis.
+        first_axis: first axis.
         x: x axis of the leg frame, the second axis.
         y: y axis of the leg frame.
         along: z axis of the leg frame.
@@ -167,9 +167,9 @@ def universal_angles(
     home_x = (home[i, 0], home[i, 3], home[i, 6])
     home_z = (home[i, 2], home[i, 5], home[i, 8])
     home_y = cross(home_z, home_x)
-    first_angle = atan2(dot(first, cross(home_x, x)), dot(home_x, x))
-    return first_angle, atan2(dot(first, home_z), dot(first, home_y)) - atan2(
-        dot(first, along), dot(first, y)
+    first_angle = atan2(dot(first_axis, cross(home_x, x)), dot(home_x, x))
+    return first_angle, atan2(dot(first_axis, home_z), dot(first_axis, home_y)) - atan2(
+        dot(first_axis, along), dot(first_axis, y)
     )
 
 
@@ -177,7 +177,7 @@ def universal_angles(
 def universal_joint(
     home: FloatArray,
     i: int,
-    first: Vector,
+    first_axis: Vector,
     along: Vector,
     length: float,
     velocity: Vector,
@@ -190,17 +190,19 @@ def universal_joint(
     the leg's far end relative to the joint. The last value returned is False where the leg lies
     along the first axis.
     """
-    x, y, tangent, cosine = leg_frame(first, along)
+    x, y, tangent, cosine = leg_frame(first_axis, along)
     if not (length > 0.0 and cosine > SMALLEST_COSINE):
         return 0.0, 0.0, False
     angular_velocity, rate = leg_rotation(x, y, along, tangent, length, velocity)
-    in_frame = (dot(acceleration, x), dot(acceleration, y), dot(acceleration, along))
-    turn_rate, second_rate = leg_acceleration(angular_velocity, rate, tangent, length, in_frame)
-    out[0, 0], out[1, 0] = universal_angles(home, i, first, x, y, along)
+    leg_acceleration_vector = (dot(acceleration, x), dot(acceleration, y), dot(acceleration, along))
+    angular_acceleration, second_rate = leg_acceleration(
+        angular_velocity, rate, tangent, length, leg_acceleration_vector
+    )
+    out[0, 0], out[1, 0] = universal_angles(home, i, first_axis, x, y, along)
     out[0, 1] = angular_velocity[1] / cosine
     out[1, 1] = angular_velocity[0]
-    out[0, 2] = (turn_rate[1] - angular_velocity[0] * angular_velocity[2]) / cosine
-    out[1, 2] = turn_rate[0]
+    out[0, 2] = (angular_acceleration[1] - angular_velocity[0] * angular_velocity[2]) / cosine
+    out[1, 2] = angular_acceleration[0]
     return rate, second_rate, True
 
 
@@ -353,16 +355,16 @@ def general_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vecto
     center = row(legs, i, ROD_CENTER)
     center = (center[0], center[1], center[2] + motion.length)
     center_bias = cross(omega, add(cross(omega, center), (0.0, 0.0, 2.0 * motion.rate)))
-    rod = add(add(cross(alpha, center), center_bias), (0.0, 0.0, motion.second_rate))
-    rod = scale(mass, subtract(rod, weight))
+    rod_force = add(add(cross(alpha, center), center_bias), (0.0, 0.0, motion.second_rate))
+    rod_force = scale(mass, subtract(rod_force, weight))
     moment = add(
         add(fixed_tensor_times(legs, i, alpha), cross(omega, fixed_tensor_times(legs, i, omega))),
         subtract(
-            cross(center, rod),
+            cross(center, rod_force),
             cross(scale(legs[i, HOUSING_MASS], row(legs, i, HOUSING_CENTER)), weight),
         ),
     )
-    force = ((moment[1] + tangent * moment[2]) * inverse, -moment[0] * inverse, rod[2])
+    force = ((moment[1] + tangent * moment[2]) * inverse, -moment[0] * inverse, rod_force[2])
 
     inverse_square = inverse * inverse
     xx, yy, zz, xy, xz, yz = leg_tensor(legs, i, mass, center)
@@ -429,10 +431,14 @@ def leg_energy(
     omega, rate = leg_rotation(x, y, along, tangent, length, tip_velocity)
     center = row(legs, i, ROD_CENTER)
     center = (center[0], center[1], center[2] + length)
-    rod = add(cross(omega, center), (0.0, 0.0, rate))
-    mass, housing = legs[i, ROD_MASS], legs[i, HOUSING_MASS]
-    kinetic = 0.5 * (dot(omega, fixed_tensor_times(legs, i, omega)) + mass * dot(rod, rod))
-    moment = add(scale(housing, row(legs, i, HOUSING_CENTER)), scale(mass, center))
+    rod_velocity = add(cross(omega, center), (0.0, 0.0, rate))
+    rod_mass, housing_mass = legs[i, ROD_MASS], legs[i, HOUSING_MASS]
+    kinetic = 0.5 * (
+        dot(omega, fixed_tensor_times(legs, i, omega)) + rod_mass * dot(rod_velocity, rod_velocity)
+    )
+    moment = add(scale(housing_mass, row(legs, i, HOUSING_CENTER)), scale(rod_mass, center))
     weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
-    fallen = dot(weight, moment) + (housing + mass) * dot(gravity, row(legs, i, BASE_JOINT))
-    return kinetic, -fallen, 0.0
+    work_of_gravity = dot(weight, moment) + (housing_mass + rod_mass) * dot(
+        gravity, row(legs, i, BASE_JOINT)
+    )
+    return kinetic, -work_of_gravity, 0.0

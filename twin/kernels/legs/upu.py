@@ -118,11 +118,13 @@ def platform_axis(legs: FloatArray, i: int, matrix: Matrix) -> Vector:
 
 
 @device
-def twist_angle(legs: FloatArray, i: int, along: Vector, turned: Vector) -> float:
+def twist_angle(legs: FloatArray, i: int, along: Vector, platform_direction: Vector) -> float:
     """Return the twist [rad] from housing to rod, zero at home, with the platform's axis turned."""
     axis = row(legs, i, AXIS)
-    cosine = dot(axis, turned) - dot(axis, along) * dot(turned, along)
-    return nearest(atan2(dot(along, cross(axis, turned)), cosine) - legs[i, HOME_TWIST], 0.0)
+    cosine = dot(axis, platform_direction) - dot(axis, along) * dot(platform_direction, along)
+    return nearest(
+        atan2(dot(along, cross(axis, platform_direction)), cosine) - legs[i, HOME_TWIST], 0.0
+    )
 
 
 @device
@@ -131,11 +133,14 @@ def actuation(
 ) -> tuple[Vector, Vector, float]:
     """Return w, its moment and the actuator's coordinate; see `twin.kernels.legs.dispatch`."""
     arm, along, length = leg_line(legs, i, position, matrix)
-    turned, screw = platform_axis(legs, i, matrix), legs[i, SCREW]
-    rod, housing = spin_about(turned, along, length), spin_about(row(legs, i, AXIS), along, length)
+    platform_direction, screw = platform_axis(legs, i, matrix), legs[i, SCREW]
+    rod, housing = (
+        spin_about(platform_direction, along, length),
+        spin_about(row(legs, i, AXIS), along, length),
+    )
     w = add(along, scale(screw, subtract(rod.linear, housing.linear)))
     moment = add(cross(arm, w), scale(screw, rod.angular))
-    return w, moment, length + screw * twist_angle(legs, i, along, turned)
+    return w, moment, length + screw * twist_angle(legs, i, along, platform_direction)
 
 
 class LegRates(NamedTuple):
@@ -158,14 +163,16 @@ def leg_rates(
     legs: FloatArray, i: int, state: PlatformState, arm: Vector, along: Vector, length: float
 ) -> LegRates:
     """Return the rates of a leg's geometry."""
-    arm_rate, turned = cross(state.omega, arm), platform_axis(legs, i, state.matrix)
+    arm_rate, platform_direction = cross(state.omega, arm), platform_axis(legs, i, state.matrix)
     tip_velocity = add(state.velocity, arm_rate)
     length_rate = dot(along, tip_velocity)
     along_rate = scale(1.0 / length, subtract(tip_velocity, scale(length_rate, along)))
-    turned_rate = cross(state.omega, turned)
-    rod = spin_rate(turned, turned_rate, along, along_rate, length, length_rate)
-    fixed = (0.0, 0.0, 0.0)
-    housing = spin_rate(row(legs, i, AXIS), fixed, along, along_rate, length, length_rate)
+    platform_direction_rate = cross(state.omega, platform_direction)
+    rod = spin_rate(
+        platform_direction, platform_direction_rate, along, along_rate, length, length_rate
+    )
+    zero_rate = (0.0, 0.0, 0.0)
+    housing = spin_rate(row(legs, i, AXIS), zero_rate, along, along_rate, length, length_rate)
     return LegRates(arm_rate, along_rate, length_rate, rod, housing)
 
 
@@ -173,8 +180,11 @@ def leg_rates(
 def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vector, Vector]:
     """Return the time derivatives of w and of its moment."""
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
-    turned, screw = platform_axis(legs, i, state.matrix), legs[i, SCREW]
-    rod, housing = spin_about(turned, along, length), spin_about(row(legs, i, AXIS), along, length)
+    platform_direction, screw = platform_axis(legs, i, state.matrix), legs[i, SCREW]
+    rod, housing = (
+        spin_about(platform_direction, along, length),
+        spin_about(row(legs, i, AXIS), along, length),
+    )
     rates = leg_rates(legs, i, state, arm, along, length)
     w = add(along, scale(screw, subtract(rod.linear, housing.linear)))
     w_rate = add(rates.along_rate, scale(screw, subtract(rates.rod.linear, rates.housing.linear)))
@@ -198,11 +208,14 @@ def fill_joints(
     """
     regular = ups.fill_joints(legs, home, i, state, acceleration, out)
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
-    turned, omega = platform_axis(legs, i, state.matrix), state.omega
-    rod, housing = spin_about(turned, along, length), spin_about(row(legs, i, AXIS), along, length)
+    platform_direction, omega = platform_axis(legs, i, state.matrix), state.omega
+    rod, housing = (
+        spin_about(platform_direction, along, length),
+        spin_about(row(legs, i, AXIS), along, length),
+    )
     rates = leg_rates(legs, i, state, arm, along, length)
     tip_velocity, tip_acceleration = tip_motion(arm, state, acceleration)
-    out[3, 0] = twist_angle(legs, i, along, turned)
+    out[3, 0] = twist_angle(legs, i, along, platform_direction)
     linear, linear_rate = (
         subtract(rod.linear, housing.linear),
         subtract(rates.rod.linear, rates.housing.linear),
@@ -217,14 +230,16 @@ def fill_joints(
     second_rate = dot(along, tip_acceleration) + length * dot(rates.along_rate, rates.along_rate)
     bending = subtract(tip_acceleration, scale(second_rate, along))
     bending = subtract(bending, scale(2.0 * rates.length_rate, rates.along_rate))
-    turned_rate = cross(omega, turned)
-    turned_second_rate = add(cross(acceleration.angular, turned), cross(omega, turned_rate))
-    sine = dot(turned, along)
-    sine_rate = dot(turned_rate, along) + dot(turned, rates.along_rate)
+    platform_direction_rate = cross(omega, platform_direction)
+    platform_direction_second_rate = add(
+        cross(acceleration.angular, platform_direction), cross(omega, platform_direction_rate)
+    )
+    sine = dot(platform_direction, along)
+    sine_rate = dot(platform_direction_rate, along) + dot(platform_direction, rates.along_rate)
     sine_second_rate = (
-        dot(turned_second_rate, along)
-        + 2.0 * dot(turned_rate, rates.along_rate)
-        + dot(turned, bending) / length
+        dot(platform_direction_second_rate, along)
+        + 2.0 * dot(platform_direction_rate, rates.along_rate)
+        + dot(platform_direction, bending) / length
     )
     square = 1.0 - sine * sine
     cosine, home_sine = sqrt(square), legs[i, HOME_SINE]
@@ -245,8 +260,8 @@ def response(
     """
     leg = ups.response(legs, i, state, gravity, deflection)
     w, moment, _ = actuation(legs, i, state.position, state.matrix)
-    turned = platform_axis(legs, i, state.matrix)
-    sine = dot(turned, leg.actuation)
+    platform_direction = platform_axis(legs, i, state.matrix)
+    sine = dot(platform_direction, leg.actuation)
     regular = leg.regular and 1.0 - sine * sine > SINGULAR_SINE * SINGULAR_SINE
     return LegResponse(
         leg.arm, w, moment, leg.first, leg.second, leg.third, leg.masses, leg.force, regular
@@ -263,8 +278,8 @@ def add_rod_spin(
     I g g^T of mass, the bias I (g' . twist) g and the force I omega_Z (Z' x Z) / l at the tip.
     """
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
-    turned, inertia = platform_axis(legs, i, state.matrix), legs[i, ROD_SPIN_INERTIA]
-    rod = spin_about(turned, along, length)
+    platform_direction, inertia = platform_axis(legs, i, state.matrix), legs[i, ROD_SPIN_INERTIA]
+    rod = spin_about(platform_direction, along, length)
     rates = leg_rates(legs, i, state, arm, along, length)
     tip_velocity = add(state.velocity, rates.arm_rate)
     spin = dot(rod.linear, tip_velocity) + dot(rod.angular, state.omega)

@@ -20,57 +20,57 @@ from twin.kernels.jit import compiled, device
 from twin.kernels.plant.columns import (
     AT_EFFORT,
     AT_SPEED,
-    BRAKE,
+    BRAKE_CLOSURE,
+    BRAKE_EFFORT,
+    BRAKE_HOLDS,
     BREAKAWAY,
-    CLOCK,
-    CLOSING,
-    CONTINUOUS,
+    COMMANDED_POSITION,
+    CONTINUOUS_EFFORT,
     DAMPING,
-    DEAD,
-    DIGIT,
+    DEAD_BAND,
     EARLIER_LEG_RATE,
     EFFORT,
-    EFFORT_DIGIT,
-    ENGAGING,
-    FASTEST,
-    FIELD,
+    EFFORT_RESOLUTION,
+    ENGAGE_FRACTION,
     FIELD_DAMPING,
+    FIELD_POSITION,
     FIELD_RATE,
     FRICTION,
     HALF_BACKLASH,
     HEAT,
-    HOLDING,
+    HEATING_FRACTION,
     INERTIA,
     INTEGRAL,
-    LAG,
-    LAG_MEAN,
+    LAG_FACTOR,
     LEG_RATE,
     LIMITED,
-    LOWER,
     LOWER_STOP,
+    LOWER_SWITCH,
+    MAX_SPEED,
+    MEAN_LAG_FACTOR,
     OUT_OF_STEP,
-    PEAK,
+    PEAK_EFFORT,
     POSITION,
     POSITION_MODE,
+    POSITION_RESOLUTION,
     POSITIONING,
-    RELEASING,
-    SPAN,
+    RELEASE_FRACTION,
+    SPAN_OR_FULL_STEP,
     SPEED,
     SPEED_CHANGE,
-    SPEED_DIGIT,
+    SPEED_RESOLUTION,
     STEPPER_DRIVE,
+    STEPS_TO_UPDATE,
     STIFFNESS,
     STOP_DAMPING,
     STOP_STIFFNESS,
-    STRIBECK,
-    TARGET,
+    STRIBECK_SPEED,
     TOP_SPEED,
-    UPDATE,
-    UPPER,
+    UPDATE_STEPS,
     UPPER_STOP,
+    UPPER_SWITCH,
     VELOCITY_MODE,
     VISCOUS,
-    WARMING,
 )
 
 
@@ -104,29 +104,35 @@ def follow_position(
 ) -> None:
     """Advance the setpoint that a position drive pulls its motor to by one `step` [s].
 
-    A commanded speed moves the target; a commanded position is the target. Every `UPDATE` steps a
-    servo takes the target, and a stepper the speed that reaches it until the next update.
+    A commanded speed moves the target; a commanded position is the target. Every `UPDATE_STEPS`
+    steps a servo takes the target, and a stepper the speed that reaches it until the next update.
     """
     if mode == POSITION_MODE:
-        state[TARGET] = command
+        state[COMMANDED_POSITION] = command
     else:
-        state[TARGET] += step * limited(command, -drive[FASTEST], drive[FASTEST])
-    state[TARGET] = limited(state[TARGET], drive[LOWER], drive[UPPER])
-    update_due = state[CLOCK] <= 0.0
-    state[CLOCK] = drive[UPDATE] - 1.0 if update_due else state[CLOCK] - 1.0
+        state[COMMANDED_POSITION] += step * limited(command, -drive[MAX_SPEED], drive[MAX_SPEED])
+    state[COMMANDED_POSITION] = limited(
+        state[COMMANDED_POSITION], drive[LOWER_SWITCH], drive[UPPER_SWITCH]
+    )
+    update_due = state[STEPS_TO_UPDATE] <= 0.0
+    state[STEPS_TO_UPDATE] = (
+        drive[UPDATE_STEPS] - 1.0 if update_due else state[STEPS_TO_UPDATE] - 1.0
+    )
     if drive[POSITIONING] == STEPPER_DRIVE:
         if update_due:
-            rate = (state[TARGET] - state[FIELD]) / (drive[UPDATE] * step)
-            state[FIELD_RATE] = limited(rate, -drive[FASTEST], drive[FASTEST])
-        state[FIELD] += step * state[FIELD_RATE]
+            rate = (state[COMMANDED_POSITION] - state[FIELD_POSITION]) / (
+                drive[UPDATE_STEPS] * step
+            )
+            state[FIELD_RATE] = limited(rate, -drive[MAX_SPEED], drive[MAX_SPEED])
+        state[FIELD_POSITION] += step * state[FIELD_RATE]
     elif update_due:
-        state[FIELD] = rounded(state[TARGET], drive[DIGIT])
+        state[FIELD_POSITION] = rounded(state[COMMANDED_POSITION], drive[POSITION_RESOLUTION])
     state[LIMITED] = 0.0
-    position_lead = state[FIELD] - state[POSITION]
+    position_lead = state[FIELD_POSITION] - state[POSITION]
     if drive[POSITIONING] == STEPPER_DRIVE:
-        if abs(position_lead) > 2.0 * drive[SPAN]:
+        if abs(position_lead) > 2.0 * drive[SPAN_OR_FULL_STEP]:
             state[LIMITED] = OUT_OF_STEP
-    elif abs(position_lead) > drive[DEAD] + drive[SPAN]:
+    elif abs(position_lead) > drive[DEAD_BAND] + drive[SPAN_OR_FULL_STEP]:
         near_top_speed = state[SPEED] * position_lead > 0.5 * drive[TOP_SPEED] * abs(position_lead)
         state[LIMITED] = AT_SPEED if near_top_speed else AT_EFFORT
 
@@ -141,30 +147,32 @@ def positioning_effort(
     takes away is viscous. A stepper gives the sine of its lag behind the field, with a period of
     four full steps, under the pull-out effort, which falls with speed to zero.
     """
-    peak_effort = drive[PEAK]
-    if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
-        peak_effort = min(peak_effort, drive[CONTINUOUS])
+    peak_effort = drive[PEAK_EFFORT]
+    if state[HEAT] > drive[CONTINUOUS_EFFORT] * drive[CONTINUOUS_EFFORT]:
+        peak_effort = min(peak_effort, drive[CONTINUOUS_EFFORT])
     if drive[POSITIONING] == STEPPER_DRIVE:
         pull_out = peak_effort * max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])
-        field = rounded(state[FIELD] - remaining_time * state[FIELD_RATE], drive[DIGIT])
-        effort = pull_out * sin(0.5 * pi * (field - coordinate) / drive[SPAN])
+        field = rounded(
+            state[FIELD_POSITION] - remaining_time * state[FIELD_RATE], drive[POSITION_RESOLUTION]
+        )
+        effort = pull_out * sin(0.5 * pi * (field - coordinate) / drive[SPAN_OR_FULL_STEP])
         effort += drive[FIELD_DAMPING] * (state[FIELD_RATE] - speed)
         return limited(effort, -pull_out, pull_out)
-    field_lead = state[FIELD] - coordinate
-    excess_lead = max(0.0, abs(field_lead) - drive[DEAD])
-    fraction = min(1.0, excess_lead / drive[SPAN])
+    field_lead = state[FIELD_POSITION] - coordinate
+    excess_lead = max(0.0, abs(field_lead) - drive[DEAD_BAND])
+    fraction = min(1.0, excess_lead / drive[SPAN_OR_FULL_STEP])
     return peak_effort * fraction if field_lead > 0.0 else -peak_effort * fraction
 
 
 @device
-def converted(value: float, full: float, digit: float) -> float:
-    """Return `value` as a converter of range `full` outputs it in steps of `digit`; 0: exact.
+def converted(value: float, full_range: float, digit: float) -> float:
+    """Return `value` as a converter of range `full_range` outputs it in steps of `digit`; 0: exact.
 
     The codes of a converter end one below its full range: -2048 to 2047 with 12 bits.
     """
     if digit == 0.0:
         return value
-    top = full / digit
+    top = full_range / digit
     return digit * round(limited(value / digit, -top, top - 1.0))
 
 
@@ -217,17 +225,17 @@ def motor_command(
     acts like a loop in continuous time.
     """
     position, speed = state[POSITION], state[SPEED]
-    peak_effort, limit = drive[PEAK], 0.0
-    if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
-        peak_effort = min(peak_effort, drive[CONTINUOUS])
+    peak_effort, limit = drive[PEAK_EFFORT], 0.0
+    if state[HEAT] > drive[CONTINUOUS_EFFORT] * drive[CONTINUOUS_EFFORT]:
+        peak_effort = min(peak_effort, drive[CONTINUOUS_EFFORT])
     if velocity_mode:
-        if abs(command) >= drive[FASTEST]:
+        if abs(command) >= drive[MAX_SPEED]:
             limit = AT_SPEED
-        setpoint = converted(command, drive[FASTEST], drive[SPEED_DIGIT])
-        setpoint = limited(setpoint, -drive[FASTEST], drive[FASTEST])
-        setpoint = gated(setpoint, position <= drive[LOWER], position >= drive[UPPER])
+        setpoint = converted(command, drive[MAX_SPEED], drive[SPEED_RESOLUTION])
+        setpoint = limited(setpoint, -drive[MAX_SPEED], drive[MAX_SPEED])
+        setpoint = gated(setpoint, position <= drive[LOWER_SWITCH], position >= drive[UPPER_SWITCH])
         error = setpoint - speed - 0.5 * state[SPEED_CHANGE]
-        feedforward_effort = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
+        feedforward_effort = converted(feedforward, drive[PEAK_EFFORT], drive[EFFORT_RESOLUTION])
         if drive[INERTIA] > 0.0:
             gain += 0.5 * step * integral_gain
         unlimited = gain * error + state[INTEGRAL] + feedforward_effort
@@ -236,13 +244,13 @@ def motor_command(
             state[INTEGRAL] += integral_gain * error * step
     else:
         unlimited = command
-        effort = converted(command, drive[PEAK], drive[EFFORT_DIGIT])
+        effort = converted(command, drive[PEAK_EFFORT], drive[EFFORT_RESOLUTION])
         # At a limit switch no more outwards than what brings the motor to rest.
-        if position <= drive[LOWER]:
+        if position <= drive[LOWER_SWITCH]:
             effort = max(effort, -gain * speed)
-        if position >= drive[UPPER]:
+        if position >= drive[UPPER_SWITCH]:
             effort = min(effort, -gain * speed)
-        if abs(speed) > drive[FASTEST] and effort * speed > 0.0:
+        if abs(speed) > drive[MAX_SPEED] and effort * speed > 0.0:
             effort, limit = 0.0, AT_SPEED
         effort = limited(effort, -peak_effort, peak_effort)
         state[INTEGRAL] = effort
@@ -253,12 +261,12 @@ def motor_command(
 @device
 def brake(drive: FloatArray, state: FloatArray, command: float) -> None:
     """Move a brake for one step; once fully closed it holds until it is fully open."""
-    engagement_step = drive[ENGAGING] if command > 0.0 else -drive[RELEASING]
-    state[CLOSING] = limited(state[CLOSING] + engagement_step, 0.0, 1.0)
-    if state[CLOSING] == 1.0:
-        state[HOLDING] = 1.0
-    elif state[CLOSING] == 0.0:
-        state[HOLDING] = 0.0
+    engagement_step = drive[ENGAGE_FRACTION] if command > 0.0 else -drive[RELEASE_FRACTION]
+    state[BRAKE_CLOSURE] = limited(state[BRAKE_CLOSURE] + engagement_step, 0.0, 1.0)
+    if state[BRAKE_CLOSURE] == 1.0:
+        state[BRAKE_HOLDS] = 1.0
+    elif state[BRAKE_CLOSURE] == 0.0:
+        state[BRAKE_HOLDS] = 0.0
 
 
 @device
@@ -314,14 +322,14 @@ def transmit(
         1.0 / drive[INERTIA],
         drive[POSITIONING] > 0.0,
     )
-    brake_effort = drive[BRAKE] * state[HOLDING]
+    brake_effort = drive[BRAKE_EFFORT] * state[BRAKE_HOLDS]
     position, speed, force_sum = state[POSITION], state[SPEED], 0.0
     half_change, half_viscous = 0.5 * state[SPEED_CHANGE] / substeps, 0.5 * drive[VISCOUS]
     remaining_fraction = 1.0 / (1.0 + half_viscous * substep * mobility)
     for substep_index in range(substeps):
-        leg = coordinate + rate * (substep_index + 0.5) * substep
+        leg_coordinate = coordinate + rate * (substep_index + 0.5) * substep
         force = contact(
-            position + 0.5 * substep * speed - leg,
+            position + 0.5 * substep * speed - leg_coordinate,
             speed + half_change - middle_rate,
             drive[HALF_BACKLASH],
             drive[STIFFNESS],
@@ -333,7 +341,7 @@ def transmit(
             )
         dry_friction = drive[FRICTION] + brake_effort
         if drive[BREAKAWAY] > drive[FRICTION]:
-            speed_ratio = (speed + half_change) / drive[STRIBECK] if speed != 0.0 else 0.0
+            speed_ratio = (speed + half_change) / drive[STRIBECK_SPEED] if speed != 0.0 else 0.0
             dry_friction += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-speed_ratio * speed_ratio)
         acceleration = mobility * (effort - force - half_viscous * speed)
         new_speed = speed_under_friction(speed, acceleration, mobility * dry_friction, substep)
@@ -399,9 +407,9 @@ def actuate(
                 step,
             )
             effort_error = state[EFFORT] - effort
-            mean_effort = effort + drive[LAG_MEAN] * effort_error
-            state[EFFORT] = effort + drive[LAG] * effort_error
-        state[HEAT] += drive[WARMING] * (state[EFFORT] * state[EFFORT] - state[HEAT])
+            mean_effort = effort + drive[MEAN_LAG_FACTOR] * effort_error
+            state[EFFORT] = effort + drive[LAG_FACTOR] * effort_error
+        state[HEAT] += drive[HEATING_FRACTION] * (state[EFFORT] * state[EFFORT] - state[HEAT])
         if drive[INERTIA] > 0.0:
             brake(drive, state, brakes[i])
             force = transmit(

@@ -6,42 +6,54 @@ from __future__ import annotations
     INERTIA,
     FRICTION,
     BREAKAWAY,
-    STRIBECK,
+    STRIBECK_SPEED,
     VISCOUS,
     HALF_BACKLASH,
     STIFFNESS,
     DAMPING,
-    LAG,
-    LAG_MEAN,
-    PEAK,
-    CONTINUOUS,
-    WARMING,
-    FASTEST,
-    LOWER,
-    UPPER,
+    LAG_FACTOR,
+    MEAN_LAG_FACTOR,
+    PEAK_EFFORT,
+    CONTINUOUS_EFFORT,
+    HEATING_FRACTION,
+    MAX_SPEED,
+    LOWER_SWITCH,
+    UPPER_SWITCH,
     LOWER_STOP,
     UPPER_STOP,
     STOP_STIFFNESS,
     STOP_DAMPING,
-    BRAKE,
-    ENGAGING,
-    RELEASING,
-    SPEED_DIGIT,
-    EFFORT_DIGIT,
+    BRAKE_EFFORT,
+    ENGAGE_FRACTION,
+    RELEASE_FRACTION,
+    SPEED_RESOLUTION,
+    EFFORT_RESOLUTION,
     POSITIONING,
-    DEAD,
-    SPAN,
-    DIGIT,
-    UPDATE,
+    DEAD_BAND,
+    SPAN_OR_FULL_STEP,
+    POSITION_RESOLUTION,
+    UPDATE_STEPS,
     TOP_SPEED,
     FIELD_DAMPING,
 ) = range(32)
-"""Columns of a drive's constants; docs/plant.md says what each is."""
+"""Columns of a drive's constants: motor inertia; dry, breakaway and viscous friction; transmission;
+fraction of an effort's error left by the current's lag at the end of a step of the engine and in
+its mean; efforts and the fraction by which heat settles in a step; switches and end stops; brake
+and how far it moves in a step. Of position drives: span of the servo's law or full step, steps of
+the engine per update, speed without effort, damping of the field. docs/plant.md has their units."""
 
 CONSTANT_COUNT = 32
 
-EFFORT, INTEGRAL, POSITION, SPEED, HEAT, CLOSING, HOLDING, LIMITED = range(8)
-TARGET, FIELD, FIELD_RATE, CLOCK, SPEED_CHANGE, LEG_RATE, EARLIER_LEG_RATE = range(8, 15)
+EFFORT, INTEGRAL, POSITION, SPEED, HEAT, BRAKE_CLOSURE, BRAKE_HOLDS, LIMITED = range(8)
+(
+    COMMANDED_POSITION,
+    FIELD_POSITION,
+    FIELD_RATE,
+    STEPS_TO_UPDATE,
+    SPEED_CHANGE,
+    LEG_RATE,
+    EARLIER_LEG_RATE,
+) = range(8, 15)
 """Columns of a drive's state: motor effort, velocity loop's integral, motor's coordinate and rate,
 mean square of the effort, how far the brake has closed, whether it holds, and which limit it is at:
 `AT_EFFORT`, `AT_SPEED`, `OUT_OF_STEP` or 0. Of position drives: commanded position, position that

@@ -41,16 +41,19 @@ def position_of(scales: FloatArray, i: int, coordinate: float) -> float:
 
 
 @device
-def zeroed(old: float, new: float, index: float, turn: float, last: float) -> float:
-    """Return the position of the last index pulse between `old` and `new`, else `last`.
+def zeroed(
+    old_count: float, new_count: float, index_count: float, turn: float, last_pulse: float
+) -> float:
+    """Return the position of the last index pulse between two counts, else `last_pulse`.
 
-    The pulse comes at the count `index` plus whole turns, when it is entered from either side.
+    The pulse comes at the count `index_count` plus whole turns, when it is entered from either
+    side.
     """
-    if new > old:
-        pulse_count = index + turn * floor((new - index) / turn)
-        return pulse_count if pulse_count > old else last
-    pulse_count = index + turn * ceil((new - index) / turn)
-    return pulse_count if pulse_count < old else last
+    if new_count > old_count:
+        pulse_count = index_count + turn * floor((new_count - index_count) / turn)
+        return pulse_count if pulse_count > old_count else last_pulse
+    pulse_count = index_count + turn * ceil((new_count - index_count) / turn)
+    return pulse_count if pulse_count < old_count else last_pulse
 
 
 @compiled
@@ -104,23 +107,23 @@ def _nearest(change: float, turn: float) -> float:
 
 
 @device
-def homing_step(state: FloatArray, raw: float, slow: float) -> float:
+def homing_step(state: FloatArray, raw: float, largest_step: float) -> float:
     """Return the counts over a sample before the first index pulse.
 
-    A jump larger than `slow` counts is the pulse; the counts up to it are lost, and taken to be
-    those of the sample before.
+    A jump larger than `largest_step` counts is the pulse; the counts up to it are lost, and taken
+    to be those of the sample before.
     """
     count_change = raw - state[DECODER_RAW]
-    if abs(count_change) <= slow:
+    if abs(count_change) <= largest_step:
         return count_change
     state[DECODER_INDEXED] = 1.0
-    if abs(raw) > slow:
+    if abs(raw) > largest_step:
         state[DECODER_FAULT] = TOO_FAST
     return state[DECODER_SPEED]
 
 
 @device
-def sawtooth_step(state: FloatArray, raw: float, turn: float, largest: float) -> float:
+def sawtooth_step(state: FloatArray, raw: float, turn: float, largest_step: float) -> float:
     """Return the counts over a sample after the first index pulse.
 
     Travel below half a turn is exact. The counter is zero at a pulse, which must lie on the
@@ -130,9 +133,11 @@ def sawtooth_step(state: FloatArray, raw: float, turn: float, largest: float) ->
     pulse_offset = count_change - raw + state[DECODER_RAW]
     pulse_travel = pulse_offset - state[DECODER_RAW]
     pulse_reached = (
-        min(0.0, count_change) - largest <= pulse_travel <= max(0.0, count_change) + largest
+        min(0.0, count_change) - largest_step
+        <= pulse_travel
+        <= max(0.0, count_change) + largest_step
     )
-    if abs(count_change) > largest or (pulse_offset != 0.0 and not pulse_reached):
+    if abs(count_change) > largest_step or (pulse_offset != 0.0 and not pulse_reached):
         state[DECODER_FAULT] = TOO_FAST
     return count_change
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled
-from twin.kernels.plant.columns import INERTIA, LOWER, POSITION, POSITIONING, SPEED, TARGET, UPPER
+from twin.kernels.plant.columns import (
+    COMMANDED_POSITION,
+    INERTIA,
+    LOWER_SWITCH,
+    POSITION,
+    POSITIONING,
+    SPEED,
+    UPPER_SWITCH,
+)
 
 COORDINATE_ROW, RATE_ROW, AT_MINIMUM_ROW, AT_MAXIMUM_ROW = range(4)
 """Rows of a reading: coordinate, rate, and 1 where the lower or the upper switch is pressed."""
@@ -46,7 +54,7 @@ def read_actuators(
             speed = (coordinate - last_coordinates[i]) / span if span > 0.0 else 0.0
             last_coordinates[i] = coordinate
         elif drives[i, POSITIONING] > 0.0:
-            coordinate, speed = states[i, TARGET], 0.0
+            coordinate, speed = states[i, COMMANDED_POSITION], 0.0
         out[COORDINATE_ROW, i], out[RATE_ROW, i] = coordinate, speed
-        out[AT_MINIMUM_ROW, i] = 1.0 if coordinate <= drives[i, LOWER] else 0.0
-        out[AT_MAXIMUM_ROW, i] = 1.0 if coordinate >= drives[i, UPPER] else 0.0
+        out[AT_MINIMUM_ROW, i] = 1.0 if coordinate <= drives[i, LOWER_SWITCH] else 0.0
+        out[AT_MAXIMUM_ROW, i] = 1.0 if coordinate >= drives[i, UPPER_SWITCH] else 0.0

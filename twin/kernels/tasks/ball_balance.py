@@ -215,8 +215,11 @@ def reward(
     """Fill the reward's terms of environment i; see the table of `BallBalanceEnv`."""
     error, velocity = signals.target_error[i], signals.ball_velocity[i]
     distance = sqrt(error[0] * error[0] + error[1] * error[1])
-    u, v = velocity[0] - targets.motion[i, 2], velocity[1] - targets.motion[i, 3]
-    speed = sqrt(u * u + v * v)
+    velocity_error_x, velocity_error_y = (
+        velocity[0] - targets.motion[i, 2],
+        velocity[1] - targets.motion[i, 3],
+    )
+    speed = sqrt(velocity_error_x * velocity_error_x + velocity_error_y * velocity_error_y)
     if not isfinite(distance + speed):
         # The machine has failed: no reward, and no NaN.
         distance, speed = settings.max_distance, settings.speed_scale

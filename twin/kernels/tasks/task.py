@@ -127,9 +127,11 @@ def displaced_coordinates(
 
 
 @device
-def following_speed(setpoint: float, last: float, measured: float, law: ActionLaw) -> float:
-    """Return the speed of an actuator from its `last` setpoint to the next within one period."""
-    return (setpoint - last) / law.period + law.gain * (last - measured)
+def following_speed(
+    setpoint: float, last_setpoint: float, measured: float, law: ActionLaw
+) -> float:
+    """Return the speed of an actuator from its last setpoint to the next within one period."""
+    return (setpoint - last_setpoint) / law.period + law.gain * (last_setpoint - measured)
 
 
 @device
@@ -202,12 +204,12 @@ def count(
 
 
 @device
-def closeness(error: float, scale: float, largest: float) -> float:
-    """Return 1 without error, 0 at `largest`, falling with the logarithm of 1 + error / scale.
+def closeness(error: float, scale: float, largest_error: float) -> float:
+    """Return 1 without error, 0 at the largest, falling with the logarithm of 1 + error / scale.
 
     So an error of a tenth of the scale still matters, and one of a hundred times the scale too.
     """
-    return max(0.0, 1.0 - log1p(error / scale) / log1p(largest / scale))
+    return max(0.0, 1.0 - log1p(error / scale) / log1p(largest_error / scale))
 
 
 @device
@@ -282,9 +284,11 @@ def window(time: float, duration: float, fade: float) -> tuple[float, float]:
 
 
 @device
-def turned_on(cosine: float, sine: float, by_cosine: float, by_sine: float) -> tuple[float, float]:
-    """Return cosine and sine of an angle, larger by that of `by_cosine` and `by_sine`."""
-    return cosine * by_cosine - sine * by_sine, sine * by_cosine + cosine * by_sine
+def turned_on(
+    cosine: float, sine: float, step_cosine: float, step_sine: float
+) -> tuple[float, float]:
+    """Return cosine and sine of an angle, larger by that of `step_cosine` and `step_sine`."""
+    return cosine * step_cosine - sine * step_sine, sine * step_cosine + cosine * step_sine
 
 
 @compiled

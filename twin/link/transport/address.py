@@ -144,8 +144,8 @@ class Arrivals:
 
     def restart(self) -> None:
         """Restart: treat the next sample as the first one."""
-        self._newest, self._seen, self._time = -1, 0, -inf
-        self._fastest, self._last = inf, 0.0
+        self._newest_sequence, self._seen_bits, self._newest_time = -1, 0, -inf
+        self._shortest_delay, self._last_arrival = inf, 0.0
 
     def accept(self, sample: Sample, arrival: float) -> bool:
         """Count a sample and return whether to hand it on.
@@ -156,21 +156,25 @@ class Arrivals:
         """
         counts = self._counts
         sequence_lead = (
-            sample.sequence - self._newest + SEQUENCE_MODULUS // 2
+            sample.sequence - self._newest_sequence + SEQUENCE_MODULUS // 2
         ) % SEQUENCE_MODULUS - SEQUENCE_MODULUS // 2
-        is_restart = sample.time > self._time or arrival - self._last >= SILENCE_TIMEOUT
-        if self._newest >= 0 and sequence_lead < 0 and is_restart:
+        is_restart = (
+            sample.time > self._newest_time or arrival - self._last_arrival >= SILENCE_TIMEOUT
+        )
+        if self._newest_sequence >= 0 and sequence_lead < 0 and is_restart:
             counts.restarted += 1
             self.restart()
-        if self._newest < 0:
-            self._seen = WINDOW_MASK  # none before it is missing
+        if self._newest_sequence < 0:
+            self._seen_bits = WINDOW_MASK  # none before it is missing
         elif sequence_lead > 0:
             counts.lost += sequence_lead - 1
-            self._seen = (self._seen << min(sequence_lead, REORDER_WINDOW) | 1) & WINDOW_MASK
+            self._seen_bits = (
+                self._seen_bits << min(sequence_lead, REORDER_WINDOW) | 1
+            ) & WINDOW_MASK
         else:
             self._leave_out(-sequence_lead)
             return False
-        self._newest, self._time = sample.sequence, sample.time
+        self._newest_sequence, self._newest_time = sample.sequence, sample.time
         counts.received += 1
         counts.late += self._is_late(arrival - sample.time, arrival)
         return True
@@ -178,16 +182,18 @@ class Arrivals:
     def _leave_out(self, behind: int) -> None:
         """Count a sample that is so many numbers behind the newest one."""
         counts = self._counts
-        if behind < REORDER_WINDOW and self._seen >> behind & 1:
+        if behind < REORDER_WINDOW and self._seen_bits >> behind & 1:
             counts.doubled += 1
             return
         counts.reordered += 1
         if behind < REORDER_WINDOW:
-            self._seen |= 1 << behind
+            self._seen_bits |= 1 << behind
             counts.lost = max(counts.lost - 1, 0)
 
     def _is_late(self, delay: float, arrival: float) -> bool:
         """Return whether a delay between two clocks is much longer than the shortest so far."""
-        self._fastest = min(self._fastest + CLOCK_DRIFT * (arrival - self._last), delay)
-        self._last = arrival
-        return delay > self._fastest + LATE_DELAY
+        self._shortest_delay = min(
+            self._shortest_delay + CLOCK_DRIFT * (arrival - self._last_arrival), delay
+        )
+        self._last_arrival = arrival
+        return delay > self._shortest_delay + LATE_DELAY

@@ -36,7 +36,7 @@ MIN_WAIT = 0.01
 MAX_WAITING = 64
 """Samples that wait to be received; then the oldest is lost."""
 
-FIRST_PAUSE = 0.25
+MIN_PAUSE = 0.25
 """[s] Engineering choice: pause before the first attempt to connect again; each attempt doubles it.
 """
 
@@ -96,13 +96,13 @@ class OpcUaLink(NotCopied):
         self._machine, self._mapping = machine, mapping
         self.counts = Counts()
         self._stamps: list[Any] = []
-        self._time, self._step, self._interrupted = -np.inf, 0.0, False
+        self._last_time, self._mean_step, self._interrupted = -np.inf, 0.0, False
         self._library, self._url = optional("asyncua"), f"opc.tcp://{address}/{path}"
         self._read: dict[str, Any] = {}
         self._written: dict[str, Any] = {}
         self._arrived: Queue[Sample] = Queue(MAX_WAITING)
         self._estimate: Sample | None = None
-        self._connected, self._wanted, self._closed = False, False, False
+        self._connected, self._is_reading, self._closed = False, False, False
         first_session: Future[None] = Future()
         self._thread = Thread(target=lambda: asyncio.run(self._serve(first_session)), daemon=True)
         self._thread.start()
@@ -121,7 +121,7 @@ class OpcUaLink(NotCopied):
 
     def receive(self, timeout: float) -> Sample | None:
         """Return the next measurement; None where the nodes do not change within `timeout` [s]."""
-        self._wanted = True
+        self._is_reading = True
         try:
             sample = self._arrived.get(timeout=max(timeout, MIN_WAIT))
         except Empty:
@@ -144,12 +144,12 @@ class OpcUaLink(NotCopied):
 
     async def _serve(self, first_session: Future[None]) -> None:
         """Exchange samples in one session after the other, with pauses between them."""
-        pause = FIRST_PAUSE
+        pause = MIN_PAUSE
         while not self._closed:
             try:
                 async with self._library.Client(self._url, RESPONSE_TIMEOUT) as client:
                     await self._find_nodes(client)
-                    self._connected, pause = True, FIRST_PAUSE
+                    self._connected, pause = True, MIN_PAUSE
                     if first_session.done():
                         self.counts.restarted += 1
                     else:
@@ -173,13 +173,13 @@ class OpcUaLink(NotCopied):
         Raises:
             InputError: a node of the mapping is not there.
         """
-        default = {name: NODE_TEMPLATE.format(name) for name in FIELD_WIDTHS}
-        self._written = await _known(client, default)
+        default_nodes = {name: NODE_TEMPLATE.format(name) for name in FIELD_WIDTHS}
+        self._written = await _existing_nodes(client, default_nodes)
         if self._mapping is None:
             self._read = self._written
             return
         names = [name for signal in self._mapping.signals.values() for name in signal.channels]
-        self._read = await _known(client, dict(zip(names, names, strict=True)))
+        self._read = await _existing_nodes(client, dict(zip(names, names, strict=True)))
         missing = sorted(set(names) - self._read.keys())
         if missing:
             raise InputError("opcua", f"the server has no node {missing[0]!r}")
@@ -191,7 +191,7 @@ class OpcUaLink(NotCopied):
             names = [name for name in estimate.values if name in self._written]
             values = [estimate.values[name].tolist() for name in names]
             await client.write_values([self._written[name] for name in names], values)
-        if not self._wanted:
+        if not self._is_reading:
             return
         data_values = await client.read_attributes(list(self._read.values()))
         try:
@@ -207,18 +207,18 @@ class OpcUaLink(NotCopied):
         if sample is not None:
             self._arrived.put(sample)
 
-    def _sample(self, found: list[Any]) -> Sample | None:
+    def _sample(self, data_values: list[Any]) -> Sample | None:
         """Return the sample of the nodes' values; None where it is what they had before.
 
         Raises:
             InputError: a node of bad quality, or values of another shape.
         """
-        stamps = [data_value.SourceTimestamp for data_value in found]
+        stamps = [data_value.SourceTimestamp for data_value in data_values]
         if stamps == self._stamps:
             return None
         self._stamps = stamps
         values = {}
-        for name, data_value in zip(self._read, found, strict=True):
+        for name, data_value in zip(self._read, data_values, strict=True):
             if not data_value.StatusCode.is_good():
                 raise InputError(name, "has a bad quality")
             try:
@@ -232,19 +232,19 @@ class OpcUaLink(NotCopied):
             name: as_vector(entry, name, width_of(name, legs)) for name, entry in values.items()
         }
         newest = max((stamp for stamp in stamps if stamp is not None), default=None)
-        at = time.time() if newest is None else newest.replace(tzinfo=UTC).timestamp()
-        self._count_lost(at)
-        return Sample("measurement", at, checked, self.counts.received)
+        sample_time = time.time() if newest is None else newest.replace(tzinfo=UTC).timestamp()
+        self._count_lost(sample_time)
+        return Sample("measurement", sample_time, checked, self.counts.received)
 
-    def _count_lost(self, at: float) -> None:
+    def _count_lost(self, sample_time: float) -> None:
         """Count the samples that an interruption has cost, at the first time [s] after it."""
-        step = at - self._time
-        if self._interrupted and self._step > 0.0 and step > 0.0:
-            self.counts.lost += max(round(step / self._step) - 1, 0)
-        elif np.isfinite(step) and step > 0.0:
-            weight = STEP_WEIGHT if self._step > 0.0 else 1.0
-            self._step += weight * (step - self._step)
-        self._time, self._interrupted = at, False
+        time_step = sample_time - self._last_time
+        if self._interrupted and self._mean_step > 0.0 and time_step > 0.0:
+            self.counts.lost += max(round(time_step / self._mean_step) - 1, 0)
+        elif np.isfinite(time_step) and time_step > 0.0:
+            weight = STEP_WEIGHT if self._mean_step > 0.0 else 1.0
+            self._mean_step += weight * (time_step - self._mean_step)
+        self._last_time, self._interrupted = sample_time, False
 
     def _mapped(self, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return fields from the values of nodes; signals that are no fields are left out."""
@@ -262,12 +262,12 @@ class OpcUaLink(NotCopied):
         }
 
 
-async def _known(client: Any, identifiers: Mapping[str, str]) -> dict[str, Any]:
+async def _existing_nodes(client: Any, identifiers: Mapping[str, str]) -> dict[str, Any]:
     """Return the nodes that a server has, by the names of their channels."""
     nodes = {name: client.get_node(text) for name, text in identifiers.items()}
-    found = await client.read_attributes(list(nodes.values()))
-    known = zip(nodes.items(), found, strict=True)
-    return {name: node for (name, node), value in known if value.StatusCode.is_good()}
+    data_values = await client.read_attributes(list(nodes.values()))
+    nodes_and_values = zip(nodes.items(), data_values, strict=True)
+    return {name: node for (name, node), value in nodes_and_values if value.StatusCode.is_good()}
 
 
 def _reason(error: BaseException) -> str:

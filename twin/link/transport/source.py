@@ -94,7 +94,7 @@ class UdpLink(NotCopied):
         self.address = Address(*self._socket.getsockname()[:2])
         self.counts = Counts()
         self.peer: Address | None = None
-        self._arrivals, self._heard = Arrivals(self.counts), 0.0
+        self._arrivals, self._last_accepted = Arrivals(self.counts), 0.0
 
     def receive(self, timeout: float) -> Sample | None:
         """Return the next sample; None where none comes within `timeout` [s]."""
@@ -107,7 +107,7 @@ class UdpLink(NotCopied):
                 return None
             except ConnectionError:  # what was sent before found nobody
                 data, sender = b"", None
-            sample = None if sender is None else self._taken(data, Address(*sender[:2]))
+            sample = None if sender is None else self._accepted_sample(data, Address(*sender[:2]))
             if sample is not None:
                 return sample
             n_refused += 1
@@ -132,17 +132,17 @@ class UdpLink(NotCopied):
         """Close the socket; calling it twice is allowed."""
         self._socket.close()
 
-    def _taken(self, data: bytes, sender: Address) -> Sample | None:
+    def _accepted_sample(self, data: bytes, sender: Address) -> Sample | None:
         """Return the sample of a datagram, None where it is left out."""
         arrival, counts = time.monotonic(), self.counts
-        foreign = self._foreign(sender, arrival)
-        if foreign:
+        sender_refusal = self._sender_refusal(sender, arrival)
+        if sender_refusal:
             counts.foreign += 1
-            counts.refuse(foreign)
+            counts.refuse(sender_refusal)
             return None
         try:
             sample = decode(data)
-            refusal = self._wrong(sample, data[10])
+            refusal = self._mismatch(sample, data[10])
         except InputError as error:
             refusal = f"damaged or of another program, by their {error.field}"
         if refusal:
@@ -155,17 +155,19 @@ class UdpLink(NotCopied):
             self.peer = sender
         if not self._arrivals.accept(sample, arrival):
             return None
-        self._heard = arrival
+        self._last_accepted = arrival
         return sample
 
-    def _foreign(self, sender: Address, now: float) -> str:
+    def _sender_refusal(self, sender: Address, now: float) -> str:
         """Return why a sender is refused; empty if it is accepted."""
         if not (sender.is_local or sender.host in self._allowed):
             return "from hosts that are not allowed"
-        heard = self.peer is None or sender == self.peer or now - self._heard >= SILENCE_TIMEOUT
-        return "" if heard else "from a second sender beside the first one"
+        may_send = (
+            self.peer is None or sender == self.peer or now - self._last_accepted >= SILENCE_TIMEOUT
+        )
+        return "" if may_send else "from a second sender beside the first one"
 
-    def _wrong(self, sample: Sample, legs: int) -> str:
+    def _mismatch(self, sample: Sample, legs: int) -> str:
         """Return why a sample is not for this link; empty if it is."""
         if sample.kind != self._kind:
             return f"{sample.kind}s in place of {self._kind}s"
@@ -266,11 +268,11 @@ def _samples_of(signals: dict[str, tuple[FloatArray, FloatArray]]) -> Iterator[S
         yield Sample("measurement", sample_time, values, sequence, ages=ages or None)
 
 
-def _rows(name: str, time: FloatArray, main: FloatArray) -> NDArray[np.intp]:
-    """Return the row of a field's values for each sample at times `main`; -1 for none."""
+def _rows(name: str, time: FloatArray, sample_times: FloatArray) -> NDArray[np.intp]:
+    """Return the row of a field's values for each sample at times `sample_times`; -1 for none."""
     if name in COMMAND_FIELDS:  # at the end of the period over which it was in force
-        return np.searchsorted(time, main - TIME_TOLERANCE, side="left") - 1
-    return np.searchsorted(time, main + TIME_TOLERANCE, side="right") - 1
+        return np.searchsorted(time, sample_times - TIME_TOLERANCE, side="left") - 1
+    return np.searchsorted(time, sample_times + TIME_TOLERANCE, side="right") - 1
 
 
 class Source(Protocol):

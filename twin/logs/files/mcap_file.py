@@ -283,11 +283,11 @@ def write_mcap(log: Log, path: str | Path) -> Path:
             channel_ids.append(
                 writer.register_channel(topic.name, "json", schemas[topic.schema], layout_metadata)
             )
-        for number, row in merge_order([topic.time for topic in topic_list]).tolist():
-            topic = topic_list[number]
+        for topic_index, row in merge_order([topic.time for topic in topic_list]).tolist():
+            topic = topic_list[topic_index]
             time = round(float(topic.time[row]) * NANOSECONDS_PER_SECOND)
             data = json.dumps(topic.message(row, time)).encode()
-            writer.add_message(channel_ids[number], time, data, time)
+            writer.add_message(channel_ids[topic_index], time, data, time)
         writer.finish()
 
     return write_atomically(path, write)
@@ -325,7 +325,7 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
                 )
                 for name, units in units_of_channels[channel_id].items():
                     collector.declare(name, units)
-        own_tf = {
+        own_transforms = {
             channel_id
             for channel_id, channel in channels.items()
             if units_of_channels
@@ -336,7 +336,7 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
         stream.seek(0)
         messages = library.NonSeekingReader(stream, validate_crcs=True)
         for schema, channel, message in messages.iter_messages(log_time_order=False):
-            if channel.id in own_tf:
+            if channel.id in own_transforms:
                 continue
             content, stamp = _content(channel, message, path)
             if channel.id in units_of_channels:

@@ -124,9 +124,9 @@ def table_rows(log: Log) -> Iterator[FloatArray]:
     for start in range(0, len(order), BLOCK_ROWS):
         order_block = order[start : start + BLOCK_ROWS]
         block = np.full((len(order_block), first_column), np.nan)
-        for number, (time, members) in enumerate(groups):
+        for group_index, (time, members) in enumerate(groups):
             # Columns of the order: index of the group, index of the row in it.
-            is_of_group = order_block[:, 0] == number
+            is_of_group = order_block[:, 0] == group_index
             rows = order_block[is_of_group, 1]
             block[is_of_group, 0] = time[rows]
             for column, channel in members:
@@ -145,8 +145,8 @@ def merge_order(times: Sequence[FloatArray]) -> Any:
     return np.column_stack([channel_of_entry, row_of_entry])[order]
 
 
-def _epoch_unit(first: float) -> float:
-    return next((unit for min_value, unit in EPOCH_UNITS if abs(first) >= min_value), 1.0)
+def _epoch_unit(first_time: float) -> float:
+    return next((unit for min_value, unit in EPOCH_UNITS if abs(first_time) >= min_value), 1.0)
 
 
 class TableColumns:
@@ -177,7 +177,7 @@ class TableColumns:
         self.time = self._time_column([name for name, _ in names_and_units], names, time)
         unit = time_unit or names_and_units[self.time][1]
         try:
-            self._second = to_si(f"1 {unit}", "s") if unit else None
+            self._time_factor = to_si(f"1 {unit}", "s") if unit else None
         except ValueError as error:
             raise InputError(self._path, f"column {names[self.time]!r}: {error}") from None
         index = {name: k for k, name in enumerate(names) if k != self.time}
@@ -217,9 +217,9 @@ class TableColumns:
         Raises:
             InputError: a row without time, or with a part of a channel's columns.
         """
-        if self._second is None and len(rows):
-            self._second = _epoch_unit(float(rows[0, self.time]))
-        time = rows[:, self.time] * (self._second or 1.0)
+        if self._time_factor is None and len(rows):
+            self._time_factor = _epoch_unit(float(rows[0, self.time]))
+        time = rows[:, self.time] * (self._time_factor or 1.0)
         has_no_time = np.isnan(time) & ~np.isnan(rows).all(axis=1)
         if has_no_time.any():
             raise InputError(self._path, f"row {int(has_no_time.argmax())} of a block has no time")
@@ -227,9 +227,9 @@ class TableColumns:
         for name, columns, units in self._channels:
             empty = np.isnan(rows[:, columns])
             has_values = ~empty.all(axis=1)
-            torn = has_values & empty.any(axis=1)
-            if torn.any():
-                row = int(torn.argmax())
+            is_incomplete = has_values & empty.any(axis=1)
+            if is_incomplete.any():
+                row = int(is_incomplete.argmax())
                 message = f"channel {name!r}: a part of the cells is empty at {time[row]:.9g} s"
                 raise InputError(self._path, message)
             channels.append(Channel(name, time[has_values], rows[has_values][:, columns], units))

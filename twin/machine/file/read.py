@@ -229,29 +229,29 @@ def files_of(path: str | Path) -> Files:
         ParameterError: unreadable, not TOML, files that extend each other in a circle or in too
             long a chain, or a base that is no machine.
     """
-    found: list[tuple[bytes, Path]] = []
-    at = Path(path)
+    files: list[tuple[bytes, Path]] = []
+    file = Path(path)
     while True:
-        content = read_limited(at)
-        chain = " -> ".join(extended_file.name for _, extended_file in (*found, (content, at)))
-        if any(at.resolve() == extended_file.resolve() for _, extended_file in found):
+        content = read_limited(file)
+        chain = " -> ".join(extended_file.name for _, extended_file in (*files, (content, file)))
+        if any(file.resolve() == extended_file.resolve() for _, extended_file in files):
             problem = f"leads in a circle: {chain}; extend a whole machine"
             raise ParameterError(path, [(EXTENDS_FIELD, problem)])
-        if len(found) == MAX_EXTENDS_DEPTH:
+        if len(files) == MAX_EXTENDS_DEPTH:
             problem = (
                 f"is a chain of more than {MAX_EXTENDS_DEPTH} files: {chain}; "
                 "extend one nearer its end"
             )
             raise ParameterError(path, [(EXTENDS_FIELD, problem)])
-        found.append((content, at))
+        files.append((content, file))
         base = (
-            toml_content(content, at).get(EXTENDS_FIELD)
+            toml_content(content, file).get(EXTENDS_FIELD)
             if EXTENDS_FIELD.encode() in content
             else None
         )
         if base is None:
-            return tuple(found)
-        at = _base(base, at)
+            return tuple(files)
+        file = _base(base, file)
 
 
 def _base(base: Any, file: Path) -> Path:

@@ -58,8 +58,8 @@ def paired(machine: AnyMachine) -> AnyMachine:
     home_points = base.points, platform.points @ machine.home_rotation.T
     update: dict[str, object] = {}
     if isinstance(platform, PairedCircle):
-        open_ = isinstance(base, PairedCircle) and base.shift is None and platform.shift is None
-        shift = nearest_shift(*home_points, COINCIDENCE_DISTANCE) if open_ else platform.shift
+        is_open = isinstance(base, PairedCircle) and base.shift is None and platform.shift is None
+        shift = nearest_shift(*home_points, COINCIDENCE_DISTANCE) if is_open else platform.shift
         update = {"shift": shift or 0}
     elif platform.order == NEAREST_ORDER and len(home_points[0]) == len(home_points[1]):
         order = nearest_order(*home_points, COINCIDENCE_DISTANCE)
@@ -123,14 +123,14 @@ def check_joints(machine: MachineDescription) -> None:
                 "the least that hold a platform",
             )
     pairs = list(zip(*(indices for _, indices in indices_by_field), strict=True))
-    for number, pair in enumerate(pairs):
-        first = pairs.index(pair)
-        if first < number:
+    for number, points in enumerate(pairs):
+        first_leg = pairs.index(points)
+        if first_leg < number:
             raise problem(
                 "platform.joints",
-                f"legs {first + 1} and {number + 1} join the same two points; two legs may share "
-                "one end, not both: list the joints of one side in another order, or move one"
-                + shift_hint(machine),
+                f"legs {first_leg + 1} and {number + 1} join the same two points; two legs "
+                "may share one end, not both: list the joints of one side in another order, or "
+                "move one" + shift_hint(machine),
             )
 
 
@@ -206,15 +206,15 @@ def _above(machine: MachineDescription, target: FloatArray) -> FloatArray:
     if not len(crossings):
         raise _no_height(machine, heights, values + target.mean(), float(target.mean()))
     first_crossing = int(crossings[0])
-    upper_height, high = float(heights[first_crossing + 1]), float(heights[first_crossing])
+    lower_height, upper_height = float(heights[first_crossing + 1]), float(heights[first_crossing])
     for _ in range(BISECTION_STEPS):
-        middle_height = 0.5 * (upper_height + high)
-        upper_height, high = (
-            (middle_height, high)
+        middle_height = 0.5 * (lower_height + upper_height)
+        lower_height, upper_height = (
+            (middle_height, upper_height)
             if excess(middle_height) * values[first_crossing] <= 0.0
-            else (upper_height, middle_height)
+            else (lower_height, middle_height)
         )
-    return np.array([*mean_offset[:2], mean_offset[2] + upper_height, *unit_quaternion])
+    return np.array([*mean_offset[:2], mean_offset[2] + lower_height, *unit_quaternion])
 
 
 def _no_height(

@@ -49,11 +49,13 @@ def nearest_shift(base: FloatArray, top: FloatArray, tolerance: float) -> int | 
         top: `(n, 3)` platform joints [m], turned into the base frame.
         tolerance: distance [m] below which two points coincide.
     """
-    below, costs = coincident_indices(base, tolerance), []
+    base_indices, costs = coincident_indices(base, tolerance), []
     for shift in range(len(top)):
         rotated = np.roll(top, shift, axis=0)
-        double = len({*zip(below, coincident_indices(rotated, tolerance), strict=True)}) < len(top)
-        costs.append(np.inf if double else float(((base - rotated) ** 2).sum()))
+        is_doubled = len(
+            {*zip(base_indices, coincident_indices(rotated, tolerance), strict=True)}
+        ) < len(top)
+        costs.append(np.inf if is_doubled else float(((base - rotated) ** 2).sum()))
     lowest_cost, second_cost = sorted(costs)[:2]
     return (
         None if not lowest_cost < (1.0 - TIE_TOLERANCE) * second_cost else costs.index(lowest_cost)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from twin.basics.arrays import FloatArray
 from twin.machine.hardware.drive import Actuator, AnyDrive, Encoder, LinearDrive
@@ -161,31 +161,31 @@ class Leg(Table):
         """Thickness of the leg, None where the file does not give it."""
         return None
 
-    def spring(self, place: LegGeometry) -> LegSpring:
+    def spring(self, leg_geometry: LegGeometry) -> LegSpring:
         """Return the spring along the leg; its stiffness is zero where there is none."""
-        return LegSpring(0.0, 0.0, self.home_coordinate(place))
+        return LegSpring(0.0, 0.0, self.home_coordinate(leg_geometry))
 
     @abstractmethod
-    def home_axis(self, place: LegGeometry) -> FloatArray:
+    def home_axis(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the axis `(3,)` of the leg's first joint, a unit vector fixed in the base."""
 
     @abstractmethod
-    def home_coordinate(self, place: LegGeometry) -> float:
+    def home_coordinate(self, leg_geometry: LegGeometry) -> float:
         """Return the actuator coordinate at home [m] or [rad]; NaN where it does not exist."""
 
     @abstractmethod
-    def home_row(self, place: LegGeometry) -> FloatArray:
+    def home_row(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: actuator rate = row @ twist."""
 
     @abstractmethod
-    def home_problem(self, place: LegGeometry) -> LegProblem | None:
+    def home_problem(self, leg_geometry: LegGeometry) -> LegProblem | None:
         """Return the reason why the leg cannot be at home; None if it can."""
 
-    def home_lines(self, place: LegGeometry) -> list[tuple[FloatArray, FloatArray]]:
+    def home_lines(self, leg_geometry: LegGeometry) -> list[tuple[FloatArray, FloatArray]]:
         """Return the lines (start, vector) [m] that the leg consists of at home."""
-        return [(place.base, place.vector)]
+        return [(leg_geometry.base, leg_geometry.vector)]
 
-    def home_constraints(self, place: LegGeometry) -> FloatArray:
+    def home_constraints(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return rows `(m, 6)` that the leg adds at home: row @ twist = 0; mostly none."""
         return np.empty((0, 6))
 
@@ -203,13 +203,13 @@ class Leg(Table):
 
     @classmethod
     def check_together(
-        cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegGeometry]
+        cls, tables: Sequence[tuple[str, Self]], leg_geometries: Sequence[LegGeometry]
     ) -> None:
         """Raise a problem unless the legs of a machine fit together.
 
         Args:
             tables: dotted path and leg of `[leg]` and of every variant.
-            places: geometry of all legs at home.
+            leg_geometries: geometry of all legs at home.
         """
 
 
@@ -272,11 +272,17 @@ class JointLimit(Table):
         return None if direction is None else check_size(direction)
 
 
-def check_direction(axis: Any, name: str) -> Any:
-    """Return `axis` if it is the word `name` or three numbers; raises ValueError otherwise."""
-    if axis != name and (not isinstance(axis, (list, tuple)) or len(axis) != 3):
-        raise ValueError(f"must be '{name}' or three numbers, a direction in the base")
+def _check_word(axis: Any) -> Any:
+    """Return `axis` if it is 'horizontal' or three numbers; raises ValueError otherwise."""
+    if axis != "horizontal" and (not isinstance(axis, (list, tuple)) or len(axis) != 3):
+        raise ValueError("must be 'horizontal' or three numbers, a direction in the base")
     return axis
+
+
+JointAxis = Annotated[
+    Literal["horizontal"] | Direction, BeforeValidator(_check_word), AfterValidator(check_size)
+]
+"""Axis of a joint: a direction, or 'horizontal' for the one perpendicular to each leg at home."""
 
 
 class UniversalLeg(LinearLeg):
@@ -290,7 +296,7 @@ class UniversalLeg(LinearLeg):
     is_straight: ClassVar[bool] = True
 
     kind: str
-    first_axis: Literal["horizontal"] | Direction = Field(
+    first_axis: JointAxis = Field(
         description="First axis of the universal joint in the base frame: a direction, or "
         "'horizontal' for the horizontal one perpendicular to each leg at home"
     )
@@ -301,51 +307,44 @@ class UniversalLeg(LinearLeg):
         None, description="Limit of the ball joint on the platform; leave out if unknown"
     )
 
-    @field_validator("first_axis", mode="before")
-    @classmethod
-    def _horizontal_or_direction(cls, axis: Any) -> Any:
-        return check_direction(axis, "horizontal")
-
-    @field_validator("first_axis")
-    @classmethod
-    def _direction(cls, axis: Any) -> Any:
-        return check_size(axis)
-
-    def home_axis(self, place: LegGeometry) -> FloatArray:
+    def home_axis(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the universal joint's first axis `(3,)`, a unit vector fixed in the base frame.
 
         'horizontal' is normalise(leg x z) at home (Stewart thesis, appendix A.1: rev1). A leg
         that is vertical at home has none; `home_problem` refuses it.
         """
         if isinstance(self.first_axis, str):
-            axis = np.cross(place.vector, [0.0, 0.0, 1.0])
+            axis = np.cross(leg_geometry.vector, [0.0, 0.0, 1.0])
         else:
             axis = np.array(self.first_axis)
         return np.asarray(axis / np.linalg.norm(axis))
 
-    def home_frame(self, place: LegGeometry) -> FloatArray:
+    def home_frame(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the rotation `(3, 3)` leg to base at home: columns s2, Z x s2, Z."""
-        leg_direction = unit(place.vector)
-        second_axis = unit(np.cross(self.home_axis(place), leg_direction))
+        leg_direction = unit(leg_geometry.vector)
+        second_axis = unit(np.cross(self.home_axis(leg_geometry), leg_direction))
         return np.stack([second_axis, np.cross(leg_direction, second_axis), leg_direction], axis=1)
 
-    def home_coordinate(self, place: LegGeometry) -> float:
+    def home_coordinate(self, leg_geometry: LegGeometry) -> float:
         """Return the actuator coordinate at home: the leg's length [m]."""
-        return float(np.linalg.norm(place.vector))
+        return float(np.linalg.norm(leg_geometry.vector))
 
-    def home_row(self, place: LegGeometry) -> FloatArray:
+    def home_row(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: length rate = row @ twist."""
-        leg_direction = place.vector / np.linalg.norm(place.vector)
-        return np.concatenate([leg_direction, np.cross(place.arm, leg_direction)])
+        leg_direction = leg_geometry.vector / np.linalg.norm(leg_geometry.vector)
+        return np.concatenate([leg_direction, np.cross(leg_geometry.arm, leg_direction)])
 
-    def home_problem(self, place: LegGeometry) -> LegProblem | None:
+    def home_problem(self, leg_geometry: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
-        length = float(np.linalg.norm(place.vector))
+        length = float(np.linalg.norm(leg_geometry.vector))
         if length < COINCIDENCE_DISTANCE:
             return LegProblem(".home.position", "its base and platform joint coincide at home")
-        if self.first_axis == "horizontal" and np.hypot(*place.vector[:2]) < COINCIDENCE_DISTANCE:
+        if (
+            self.first_axis == "horizontal"
+            and np.hypot(*leg_geometry.vector[:2]) < COINCIDENCE_DISTANCE
+        ):
             return LegProblem("first_axis", "it is vertical at home: give the axis as a direction")
-        sine = np.linalg.norm(np.cross(self.home_axis(place), place.vector / length))
+        sine = np.linalg.norm(np.cross(self.home_axis(leg_geometry), leg_geometry.vector / length))
         if not sine > NEARLY_PARALLEL:
             return LegProblem("first_axis", "it lies along its universal joint's first axis")
         return None

@@ -100,43 +100,49 @@ class PillarLeg(LinearLeg):
     actuator: LinearActuator = Field(description="The actuator between foot and corner")
     appearance: PillarAppearance | None = Field(None, description="Dimensions for drawing")
 
-    def home_axis(self, place: LegGeometry) -> FloatArray:
+    def home_axis(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the axis `(3,)` of the fixed foot that is fixed in the base: x."""
         return np.array([1.0, 0.0, 0.0])
 
-    def home_coordinate(self, place: LegGeometry) -> float:
+    def home_coordinate(self, leg_geometry: LegGeometry) -> float:
         """Return the actuator coordinate at home: the pillar's length [m], NaN on a vertical plate.
 
         The foot lies below the corner along the plate's normal n, at the height of the base joint.
         """
-        return float(place.vector[2] / place.normal[2]) if place.normal[2] > 0 else np.nan
+        return (
+            float(leg_geometry.vector[2] / leg_geometry.normal[2])
+            if leg_geometry.normal[2] > 0
+            else np.nan
+        )
 
-    def home_row(self, place: LegGeometry) -> FloatArray:
+    def home_row(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: length rate = row @ twist."""
-        upward = np.array([0.0, 0.0, 1.0]) / place.normal[2]
-        return np.concatenate([upward, np.cross(self._foot(place), upward)])
+        upward = np.array([0.0, 0.0, 1.0]) / leg_geometry.normal[2]
+        return np.concatenate([upward, np.cross(self._foot(leg_geometry), upward)])
 
-    def home_constraints(self, place: LegGeometry) -> FloatArray:
+    def home_constraints(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return rows `(3, 6)` that the fixed foot adds at home: row @ twist = 0; else none.
 
         The foot does not move along x and y, and the plate's y axis stays at a right angle to x of
         the base.
         """
-        if place.number != self.fixed_foot:
-            return super().home_constraints(place)
-        foot, row = self._foot(place), self.home_row(place)
+        if leg_geometry.number != self.fixed_foot:
+            return super().home_constraints(leg_geometry)
+        foot, row = self._foot(leg_geometry), self.home_row(leg_geometry)
         rows = [np.concatenate([axis, np.cross(foot, axis)]) for axis in np.eye(3)[:2]]
-        rows = [constraint - place.normal[i] * row for i, constraint in enumerate(rows)]
-        turning_row = np.concatenate([np.zeros(3), np.cross(place.rotation[:, 1], [1.0, 0.0, 0.0])])
+        rows = [constraint - leg_geometry.normal[i] * row for i, constraint in enumerate(rows)]
+        turning_row = np.concatenate(
+            [np.zeros(3), np.cross(leg_geometry.rotation[:, 1], [1.0, 0.0, 0.0])]
+        )
         return np.stack([*rows, turning_row])
 
-    def home_problem(self, place: LegGeometry) -> LegProblem | None:
+    def home_problem(self, leg_geometry: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
-        length = self.home_coordinate(place)
+        length = self.home_coordinate(leg_geometry)
         if not length > COINCIDENCE_DISTANCE:
             return LegProblem(".home.position", "its foot is not below its corner of the plate")
-        foot = place.base + place.vector - length * place.normal
-        if np.linalg.norm(foot - place.base) > COINCIDENCE_DISTANCE:
+        foot = leg_geometry.base + leg_geometry.vector - length * leg_geometry.normal
+        if np.linalg.norm(foot - leg_geometry.base) > COINCIDENCE_DISTANCE:
             point = ", ".join(f"{value:.6g}" for value in foot)
             return LegProblem(
                 ".base.joints",
@@ -145,9 +151,11 @@ class PillarLeg(LinearLeg):
             )
         return None
 
-    def _foot(self, place: LegGeometry) -> FloatArray:
+    def _foot(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the vector `(3,)` [m] from the reference point to the foot at home."""
-        return np.asarray(place.arm - self.home_coordinate(place) * place.normal)
+        return np.asarray(
+            leg_geometry.arm - self.home_coordinate(leg_geometry) * leg_geometry.normal
+        )
 
     @property
     def mass(self) -> float:
@@ -174,10 +182,10 @@ class PillarLeg(LinearLeg):
 
     @classmethod
     def check_together(
-        cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegGeometry]
+        cls, tables: Sequence[tuple[str, Self]], leg_geometries: Sequence[LegGeometry]
     ) -> None:
         """Raise a problem unless one foot is fixed, and floor, plate and corners suit pillars."""
-        count = len(places)
+        count = len(leg_geometries)
         for table, leg in tables:
             foot = leg.fixed_foot
             if not 1 <= foot <= count:
@@ -186,7 +194,7 @@ class PillarLeg(LinearLeg):
                 raise problem(
                     f"{table}.fixed_foot", "one foot is fixed, for all legs alike; remove it"
                 )
-        yaw = places[0].rotation[0, 1]
+        yaw = leg_geometries[0].rotation[0, 1]
         if abs(yaw) > MAX_YAW:
             raise problem(
                 "home.orientation",
@@ -194,8 +202,11 @@ class PillarLeg(LinearLeg):
                 f"the base, but has {yaw:.3g} of it; with w, x, y, z of the quaternion make "
                 "w z = x y",
             )
-        _check_floor([place.base[2] for place in places])
-        _check_corners(np.array([place.joint for place in places]), places[0].rotation)
+        _check_floor([leg_geometry.base[2] for leg_geometry in leg_geometries])
+        _check_corners(
+            np.array([leg_geometry.joint for leg_geometry in leg_geometries]),
+            leg_geometries[0].rotation,
+        )
 
 
 def _check_floor(heights: Sequence[float]) -> None:
@@ -224,27 +235,27 @@ def _check_corners(corners: FloatArray, rotation: FloatArray) -> None:
 
 def ends(leg: PillarLeg) -> Ends:
     """Return the sizes drawn at the leg's ends: a disc below the foot; the other end is hidden."""
-    look = appearance(leg)
-    return Ends(0.5 * look.foot_radius, 0.0, margin=1.6 * look.strut_radius, rise=0.0)
+    sizes = appearance(leg)
+    return Ends(0.5 * sizes.foot_radius, 0.0, margin=1.6 * sizes.strut_radius, rise=0.0)
 
 
-def carry(leg: PillarLeg, place: LegGeometry, platform: Body) -> Body:
+def carry(leg: PillarLeg, leg_geometry: LegGeometry, platform: Body) -> Body:
     """Return the platform on the slide of the pillar whose foot is fixed."""
-    if place.number != leg.fixed_foot:
+    if leg_geometry.number != leg.fixed_foot:
         return platform
-    length = leg.home_coordinate(place)
-    name = f"leg_{place.number}"
+    length = leg.home_coordinate(leg_geometry)
+    name = f"leg_{leg_geometry.number}"
     slide = Joint(f"{name}_actuator", "slide", Z_AXIS, limits=limits(leg.actuator, length))
-    below = length * Z_AXIS - place.joint
+    foot_to_corner = length * Z_AXIS - leg_geometry.joint
     return platform._replace(
-        parent=f"{name}_pillar", position=below, rotation=None, joints=(slide,), free=False
+        parent=f"{name}_pillar", position=foot_to_corner, rotation=None, joints=(slide,), free=False
     )
 
 
-def make_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
+def make_leg(leg: PillarLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:
     """Return the leg: on two hinges if its foot is fixed, else on a carriage."""
-    name, sizes = f"leg_{place.number}", appearance(leg)
-    corner = place.joint
+    name, sizes = f"leg_{leg_geometry.number}", appearance(leg)
+    corner = leg_geometry.joint
     tube = 0.6 * leg.actuator.minimum * Z_AXIS
     upper = Body(
         f"{name}_upper",
@@ -253,17 +264,17 @@ def make_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
         mass=point_mass(leg.upper_mass),
         shapes=(Cylinder(f"{name}_tube", "housing", sizes.strut_radius, -tube, ORIGIN),),
     )
-    joint = Point(f"{name}_base_joint", BASE_NAME, place.base)
-    if place.number == leg.fixed_foot:
-        return _standing(leg, place, upper, joint)
-    return _sliding(leg, place, upper, joint)
+    joint = Point(f"{name}_base_joint", BASE_NAME, leg_geometry.base)
+    if leg_geometry.number == leg.fixed_foot:
+        return _standing(leg, leg_geometry, upper, joint)
+    return _sliding(leg, leg_geometry, upper, joint)
 
 
-def _standing(leg: PillarLeg, place: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
+def _standing(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
     """Return the pillar on two hinges, about x of the base and about y of the plate."""
-    name, rotation = f"leg_{place.number}", place.rotation
+    name, rotation = f"leg_{leg_geometry.number}", leg_geometry.rotation
     first_hinge = Joint(
-        f"{name}_first", "hinge", rotation.T @ leg.home_axis(place), f"{name}_cross"
+        f"{name}_first", "hinge", rotation.T @ leg.home_axis(leg_geometry), f"{name}_cross"
     )
     second_hinge = Joint(f"{name}_second", "hinge", np.eye(3)[1])
     pillar = Body(
@@ -285,14 +296,14 @@ def _standing(leg: PillarLeg, place: LegGeometry, upper: Body, joint: Point) -> 
     )
 
 
-def _sliding(leg: PillarLeg, place: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
+def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
     """Return the pillar whose rod slides out of the plate down to its carriage."""
-    name, length = f"leg_{place.number}", leg.home_coordinate(place)
+    name, length = f"leg_{leg_geometry.number}", leg.home_coordinate(leg_geometry)
     slide = Joint(f"{name}_actuator", "slide", -Z_AXIS, limits=limits(leg.actuator, length))
     rod = Body(
         f"{name}_rod",
         PLATFORM_NAME,
-        place.joint - length * Z_AXIS,
+        leg_geometry.joint - length * Z_AXIS,
         joints=(slide,),
         mass=point_mass((1.0 - CARRIAGE_MASS_FRACTION) * leg.foot_mass),
         shapes=_rod_shapes(name, leg),
@@ -334,11 +345,11 @@ def _frictions(leg: PillarLeg, feet: tuple[str, str]) -> tuple[Friction, ...]:
 
 
 def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:
-    look = appearance(leg)
+    sizes = appearance(leg)
     lower_end = 0.9 * leg.actuator.minimum * Z_AXIS
     return (
-        Cylinder(f"{name}_shaft", "rod", 0.65 * look.strut_radius, ORIGIN, lower_end),
-        Ball(f"{name}_base_ball", "joint", look.strut_radius, ORIGIN),
+        Cylinder(f"{name}_shaft", "rod", 0.65 * sizes.strut_radius, ORIGIN, lower_end),
+        Ball(f"{name}_base_ball", "joint", sizes.strut_radius, ORIGIN),
     )
 
 
@@ -358,11 +369,11 @@ def appearance(leg: PillarLeg) -> PillarAppearance:
     )
 
 
-def constants(leg: PillarLeg, place: LegGeometry) -> Constants:
+def constants(leg: PillarLeg, leg_geometry: LegGeometry) -> Constants:
     """Return the constants for the equations: whether the foot is fixed, its mass and friction."""
     friction = leg.friction
     return {
-        "fixed": float(place.number == leg.fixed_foot),
+        "fixed": float(leg_geometry.number == leg.fixed_foot),
         "foot_mass": leg.foot_mass,
         "viscous": friction.viscous if friction else 0.0,
         "coulomb": friction.coulomb if friction else 0.0,
@@ -370,9 +381,9 @@ def constants(leg: PillarLeg, place: LegGeometry) -> Constants:
     }
 
 
-def home_frame(leg: PillarLeg, place: LegGeometry) -> FloatArray:
+def home_frame(leg: PillarLeg, leg_geometry: LegGeometry) -> FloatArray:
     """Return roll and pitch [rad] of the platform at home, and seven zeros."""
-    x, y, z = place.normal
+    x, y, z = leg_geometry.normal
     return np.array([np.arctan2(-y, z), np.arctan2(x, np.hypot(y, z)), *np.zeros(7)])
 
 

@@ -31,17 +31,17 @@ class PlanarLeg(Leg):
     hinge_field: ClassVar[str]
     """Field that gives the hinge's axis"""
 
-    def home_constraints(self, place: LegGeometry) -> FloatArray:
+    def home_constraints(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(1, 6)` that keeps the tip in its plane at home: row @ twist = 0."""
-        axis = self.home_axis(place)
-        return np.concatenate([axis, np.cross(place.arm, axis)])[None]
+        axis = self.home_axis(leg_geometry)
+        return np.concatenate([axis, np.cross(leg_geometry.arm, axis)])[None]
 
-    def home_problem(self, place: LegGeometry) -> LegProblem | None:
+    def home_problem(self, leg_geometry: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
-        found = super().home_problem(place)  # type: ignore[safe-super]
-        if found is not None:
-            return found
-        distance = float(self.home_axis(place) @ place.vector)
+        problem_found = super().home_problem(leg_geometry)  # type: ignore[safe-super]
+        if problem_found is not None:
+            return problem_found
+        distance = float(self.home_axis(leg_geometry) @ leg_geometry.vector)
         if abs(distance) > COINCIDENCE_DISTANCE:
             return LegProblem(
                 self.hinge_field,
@@ -53,10 +53,10 @@ class PlanarLeg(Leg):
 
     @classmethod
     def check_together(
-        cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegGeometry]
+        cls, tables: Sequence[tuple[str, Self]], leg_geometries: Sequence[LegGeometry]
     ) -> None:
         """Raise a problem unless there are three legs."""
-        kind, count = tables[0][1].kind, len(places)
+        kind, count = tables[0][1].kind, len(leg_geometries)
         if count != LEG_COUNT:
             raise problem(
                 "base.joints",

@@ -7,14 +7,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from twin.machine.legs.leg import LegGeometry, LegKind
+from twin.machine.legs.leg import JointAxis, LegGeometry, LegKind
 from twin.machine.legs.planes import PlanarLeg
 from twin.machine.legs.ups import constants, home_frame
 from twin.machine.legs.ups.mechanism import ends
 from twin.machine.legs.ups.mechanism import make_leg as make_universal_leg
 from twin.machine.legs.ups.parameters import UpsLeg
 from twin.machine.mechanism import Drawing, Joint, LegMechanism
-from twin.machine.quantity import Direction
 
 
 class RpsLeg(PlanarLeg, UpsLeg):
@@ -27,20 +26,21 @@ class RpsLeg(PlanarLeg, UpsLeg):
     hinge_field: ClassVar[str] = "first_axis"
 
     kind: Literal["rps"] = Field("rps", description="Kind of leg")  # type: ignore[assignment]
-    first_axis: Literal["horizontal"] | Direction = Field(
+    first_axis: JointAxis = Field(
         description="Axis of the hinge in the base frame, at a right angle to the leg: a "
         "direction, or 'horizontal' for the horizontal one perpendicular to each leg at home"
     )
 
 
-def make_leg(leg: RpsLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
+def make_leg(leg: RpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:
     """Return the leg: hinge, slide, loop from the rod's tip to the platform."""
-    made = make_universal_leg(leg, place, look)
-    housing, rod = made.bodies
-    axis = np.asarray(housing.rotation).T @ leg.home_axis(place)
-    hinge = Joint(f"leg_{place.number}_first", "hinge", axis)
-    return made._replace(
-        joints=(hinge.name, made.joints[-1]), bodies=(housing._replace(joints=(hinge,)), rod)
+    universal_leg = make_universal_leg(leg, leg_geometry, drawing)
+    housing, rod = universal_leg.bodies
+    axis = np.asarray(housing.rotation).T @ leg.home_axis(leg_geometry)
+    hinge = Joint(f"leg_{leg_geometry.number}_first", "hinge", axis)
+    return universal_leg._replace(
+        joints=(hinge.name, universal_leg.joints[-1]),
+        bodies=(housing._replace(joints=(hinge,)), rod),
     )
 
 

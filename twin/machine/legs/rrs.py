@@ -25,14 +25,14 @@ class RrsLeg(PlanarLeg, RssLeg):
     kind: Literal["rrs"] = Field("rrs", description="Kind of leg")  # type: ignore[assignment]
 
 
-def make_leg(leg: RrsLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
+def make_leg(leg: RrsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:
     """Return the leg: crank, elbow, loop from the rod's tip to the platform."""
-    made = make_spherical_leg(leg, place, look)
-    crank, rod = made.bodies
-    axis = (np.asarray(crank.rotation) @ np.asarray(rod.rotation)).T @ leg.home_axis(place)
-    hinge = Joint(f"leg_{place.number}_first", "hinge", axis)
-    return made._replace(
-        joints=(made.joints[0], hinge.name), bodies=(crank, rod._replace(joints=(hinge,)))
+    spherical_leg = make_spherical_leg(leg, leg_geometry, drawing)
+    crank, rod = spherical_leg.bodies
+    axis = (np.asarray(crank.rotation) @ np.asarray(rod.rotation)).T @ leg.home_axis(leg_geometry)
+    hinge = Joint(f"leg_{leg_geometry.number}_first", "hinge", axis)
+    return spherical_leg._replace(
+        joints=(spherical_leg.joints[0], hinge.name), bodies=(crank, rod._replace(joints=(hinge,)))
     )
 
 

@@ -37,17 +37,17 @@ class StrutLeg(UpsLeg):
     kind: Literal["strut"] = Field("strut", description="Kind of leg")  # type: ignore[assignment]
     axial: Axial = Field(description="Spring and damper along the leg")
 
-    def spring(self, place: LegGeometry) -> LegSpring:
+    def spring(self, leg_geometry: LegGeometry) -> LegSpring:
         """Return the spring in parallel with the actuator."""
         given_length = self.axial.rest_length
-        rest_length = self.home_coordinate(place) if given_length is None else given_length
+        rest_length = self.home_coordinate(leg_geometry) if given_length is None else given_length
         return LegSpring(self.axial.stiffness, self.axial.damping, rest_length)
 
 
-def constants(leg: StrutLeg, place: LegGeometry) -> Constants:
+def constants(leg: StrutLeg, leg_geometry: LegGeometry) -> Constants:
     """Return the constants of a UPS leg and those of the spring in parallel with its actuator."""
-    spring = leg.spring(place)
-    return ups_constants(leg, place) | {
+    spring = leg.spring(leg_geometry)
+    return ups_constants(leg, leg_geometry) | {
         "stiffness": spring.stiffness,
         "damping": spring.damping,
         "rest_length": spring.rest,

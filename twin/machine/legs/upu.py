@@ -6,18 +6,17 @@ import math
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from twin.basics.arrays import FloatArray
 from twin.machine.body import Cylinder, SymmetricPart
 from twin.machine.legs.leg import (
     NEARLY_PARALLEL,
     Constants,
+    JointAxis,
     LegGeometry,
     LegKind,
     LegProblem,
-    check_direction,
-    check_size,
     unit,
 )
 from twin.machine.legs.ups import constants as ups_constants
@@ -38,7 +37,7 @@ from twin.machine.mechanism import (
     Point,
     Twist,
 )
-from twin.machine.quantity import Direction, Length, Table
+from twin.machine.quantity import Length, Table
 
 AXIS_ARM = 0.1
 """Distance along the platform's axis of the second point that an engine's loop holds, per length
@@ -76,7 +75,7 @@ class UpuLeg(UpsLeg):
     )
 
     kind: Literal["upu"] = Field("upu", description="Kind of leg")  # type: ignore[assignment]
-    platform_axis: Literal["horizontal"] | Direction = Field(
+    platform_axis: JointAxis = Field(
         description="Axis of the upper universal joint that is fixed in the platform, platform "
         "frame: a direction, or 'horizontal' for the horizontal one perpendicular to each leg at "
         "home"
@@ -90,20 +89,10 @@ class UpuLeg(UpsLeg):
         None, description="The screw of the actuator; leave out where the rod's twist moves nothing"
     )
 
-    @field_validator("platform_axis", mode="before")
-    @classmethod
-    def _horizontal_or_axis(cls, axis: object) -> object:
-        return check_direction(axis, "horizontal")
-
-    @field_validator("platform_axis")
-    @classmethod
-    def _axis(cls, axis: object) -> object:
-        return check_size(axis)
-
-    def axis_on_platform(self, place: LegGeometry) -> FloatArray:
+    def axis_on_platform(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the axis `(3,)` of the upper joint that is fixed in the platform, its frame."""
         if isinstance(self.platform_axis, str):
-            return place.rotation.T @ unit(np.cross(place.vector, Z_AXIS))
+            return leg_geometry.rotation.T @ unit(np.cross(leg_geometry.vector, Z_AXIS))
         return unit(np.array(self.platform_axis))
 
     @property
@@ -111,69 +100,75 @@ class UpuLeg(UpsLeg):
         """Change of the actuator's coordinate [m/rad] per twist of the rod against the housing."""
         return 0.0 if self.screw is None else -self.screw.advance
 
-    def home_row(self, place: LegGeometry) -> FloatArray:
+    def home_row(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: actuator rate = row @ twist."""
-        along, length = unit(place.vector), float(np.linalg.norm(place.vector))
-        axis, fixed = place.rotation @ self.axis_on_platform(place), self.home_axis(place)
-        sine, fixed_sine = axis @ along, fixed @ along
-        turning = sine / (1.0 - sine**2) * np.cross(axis, along)
-        turning -= fixed_sine / (1.0 - fixed_sine**2) * np.cross(fixed, along)
-        force = along + self.twist_gain / length * turning
-        moment = self.twist_gain * (along - sine * axis) / (1.0 - sine**2)
-        return np.concatenate([force, np.cross(place.arm, force) + moment])
+        direction, length = unit(leg_geometry.vector), float(np.linalg.norm(leg_geometry.vector))
+        axis, base_axis = (
+            leg_geometry.rotation @ self.axis_on_platform(leg_geometry),
+            self.home_axis(leg_geometry),
+        )
+        sine, base_sine = axis @ direction, base_axis @ direction
+        spin_row = sine / (1.0 - sine**2) * np.cross(axis, direction)
+        spin_row -= base_sine / (1.0 - base_sine**2) * np.cross(base_axis, direction)
+        force = direction + self.twist_gain / length * spin_row
+        moment = self.twist_gain * (direction - sine * axis) / (1.0 - sine**2)
+        return np.concatenate([force, np.cross(leg_geometry.arm, force) + moment])
 
-    def home_problem(self, place: LegGeometry) -> LegProblem | None:
+    def home_problem(self, leg_geometry: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
-        found = super().home_problem(place)
-        if found is not None:
-            return found
-        vertical = np.hypot(*place.vector[:2]) < NEARLY_PARALLEL * np.linalg.norm(place.vector)
+        problem_found = super().home_problem(leg_geometry)
+        if problem_found is not None:
+            return problem_found
+        vertical = np.hypot(*leg_geometry.vector[:2]) < NEARLY_PARALLEL * np.linalg.norm(
+            leg_geometry.vector
+        )
         if self.platform_axis == "horizontal" and vertical:
             return LegProblem(
                 "platform_axis", "it is vertical at home: give the axis as a direction"
             )
-        axis = place.rotation @ self.axis_on_platform(place)
-        if not np.linalg.norm(np.cross(axis, unit(place.vector))) > NEARLY_PARALLEL:
+        axis = leg_geometry.rotation @ self.axis_on_platform(leg_geometry)
+        if not np.linalg.norm(np.cross(axis, unit(leg_geometry.vector))) > NEARLY_PARALLEL:
             return LegProblem("platform_axis", "it lies along the axis of its upper joint")
         return None
 
 
-def constants(leg: UpuLeg, place: LegGeometry) -> Constants:
+def constants(leg: UpuLeg, leg_geometry: LegGeometry) -> Constants:
     """Return the constants of a UPS leg, and those of its upper joint and screw."""
-    ups = ups_constants(leg, place)
-    along, axis = unit(place.vector), leg.home_axis(place)
-    turned = place.rotation @ leg.axis_on_platform(place)
-    spin_inertia = float(leg.bodies(place).rod_inertia[2, 2])
-    return ups | {
-        "tensor": np.asarray(ups["tensor"]) - spin_inertia * np.eye(6)[2],
-        "platform_axis": leg.axis_on_platform(place),
+    common = ups_constants(leg, leg_geometry)
+    direction, axis = unit(leg_geometry.vector), leg.home_axis(leg_geometry)
+    platform_axis = leg_geometry.rotation @ leg.axis_on_platform(leg_geometry)
+    spin_inertia = float(leg.bodies(leg_geometry).rod_inertia[2, 2])
+    return common | {
+        "tensor": np.asarray(common["tensor"]) - spin_inertia * np.eye(6)[2],
+        "platform_axis": leg.axis_on_platform(leg_geometry),
         "screw": leg.twist_gain,
         "home_twist": math.atan2(
-            along @ np.cross(axis, turned), axis @ turned - (axis @ along) * (turned @ along)
+            direction @ np.cross(axis, platform_axis),
+            axis @ platform_axis - (axis @ direction) * (platform_axis @ direction),
         ),
-        "home_sine": float(turned @ along),
+        "home_sine": float(platform_axis @ direction),
         "rod_spin_inertia": spin_inertia,
     }
 
 
-def make_leg(leg: UpuLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
+def make_leg(leg: UpuLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:
     """Return the leg: universal joint, slide, twist, pin on the rod, loops to the platform.
 
     The rod's tip meets the platform's joint. The pin, on a hinge about the rod's axis of the upper
     joint, meets another point of the platform's axis, so that this axis stays at a right angle to
     the rod's. It slides along itself, because the distance of the two points is held already.
     """
-    made = make_universal_leg(leg, place, look)
-    housing, rod = made.bodies
-    name, frame = f"leg_{place.number}", leg.home_frame(place)
-    axis = leg.axis_on_platform(place)
-    in_rod = frame.T @ place.rotation @ axis
-    second_axis = unit(np.cross(in_rod, Z_AXIS))
+    universal_leg = make_universal_leg(leg, leg_geometry, drawing)
+    housing, rod = universal_leg.bodies
+    name, frame = f"leg_{leg_geometry.number}", leg.home_frame(leg_geometry)
+    axis = leg.axis_on_platform(leg_geometry)
+    pin_axis = frame.T @ leg_geometry.rotation @ axis
+    second_axis = unit(np.cross(pin_axis, Z_AXIS))
     twist = Joint(f"{name}_twist", "hinge", Z_AXIS)
     slide = rod.joints[0]._replace(link=f"{name}_nut")
     upper = Joint(f"{name}_upper", "hinge", second_axis, f"{name}_upper_cross")
-    pin_slide = Joint(f"{name}_pin", "slide", in_rod)
-    arm = AXIS_ARM * leg.home_coordinate(place)
+    pin_slide = Joint(f"{name}_pin", "slide", pin_axis)
+    arm = AXIS_ARM * leg.home_coordinate(leg_geometry)
     pin_mass = PIN_MASS_FRACTION * rod.mass.mass
     pin = Body(
         f"{name}_upper_pin",
@@ -182,17 +177,17 @@ def make_leg(leg: UpuLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
         joints=(upper, pin_slide),
         mass=Mass(pin_mass, ORIGIN, pin_mass * arm**2 * np.eye(3)),
     )
-    return made._replace(
-        joints=(*made.joints, twist.name, upper.name, pin_slide.name),
+    return universal_leg._replace(
+        joints=(*universal_leg.joints, twist.name, upper.name, pin_slide.name),
         bodies=(housing, rod._replace(joints=(slide, twist)), pin),
-        actuator=made.actuator._replace(twist=Twist(twist.name, leg.twist_gain)),
+        actuator=universal_leg.actuator._replace(twist=Twist(twist.name, leg.twist_gain)),
         points=(
-            *made.points,
-            Point(f"{name}_pin_end", pin.name, arm * in_rod),
-            Point(f"{name}_axis_end", PLATFORM_NAME, place.joint + arm * axis),
+            *universal_leg.points,
+            Point(f"{name}_pin_end", pin.name, arm * pin_axis),
+            Point(f"{name}_axis_end", PLATFORM_NAME, leg_geometry.joint + arm * axis),
         ),
         loops=(
-            *made.loops,
+            *universal_leg.loops,
             Loop(f"{name}_axis_loop", f"{name}_pin_end", f"{name}_axis_end"),
         ),
     )

@@ -117,12 +117,12 @@ class ViscoelasticLeg(UniversalLeg):
     @property
     def retracted_length(self) -> float:
         """Length [m] between the joints at delta1 = delta2 = 0."""
-        below = self.spring_length + self.housing_length
-        return below + self.follower_start + self.follower_length
+        housing_end = self.spring_length + self.housing_length
+        return housing_end + self.follower_start + self.follower_length
 
-    def home_extension(self, place: LegGeometry) -> float:
+    def home_extension(self, leg_geometry: LegGeometry) -> float:
         """Return the actuator's extension delta2 [m] at home, where delta1 = 0."""
-        return self.home_coordinate(place) - self.retracted_length
+        return self.home_coordinate(leg_geometry) - self.retracted_length
 
     @property
     def mass(self) -> float:
@@ -139,23 +139,24 @@ class ViscoelasticLeg(UniversalLeg):
         larger_radius = max(sizes_drawn.spring_radius, sizes_drawn.housing_radius)
         return LegSizes(larger_radius, sizes_drawn.follower_radius, end)
 
-    def spring(self, place: LegGeometry) -> LegSpring:
+    def spring(self, leg_geometry: LegGeometry) -> LegSpring:
         """Return the spring in series with the actuator."""
         return LegSpring(self.stiffness, self.damping, self.spring_length)
 
 
 def ends(leg: ViscoelasticLeg) -> Ends:
     """Return the dimensions drawn at the leg's ends."""
-    look = appearance(leg)
-    return balls(1.25 * look.spring_radius, 1.6 * look.follower_radius)
+    sizes = appearance(leg)
+    return balls(1.25 * sizes.spring_radius, 1.6 * sizes.follower_radius)
 
 
-def make_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
+def make_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:
     """Return the leg: universal joint, spring, actuator, loop to the platform."""
-    name = f"leg_{place.number}"
-    length = leg.home_coordinate(place)
-    frame = crossed(leg.home_axis(place), place.vector)
-    first_hinge = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
+    name = f"leg_{leg_geometry.number}"
+    length = leg.home_coordinate(leg_geometry)
+    axis = leg.home_axis(leg_geometry)
+    frame = crossed(axis, leg_geometry.vector)
+    first_hinge = Joint(f"{name}_first", "hinge", frame.T @ axis, f"{name}_cross")
     second_hinge = Joint(f"{name}_second", "hinge", X_AXIS)
     spring = Joint(f"{name}_spring", "slide", Z_AXIS, spring=Spring(leg.stiffness, leg.damping))
     slide = Joint(f"{name}_actuator", "slide", Z_AXIS, limits=limits(leg.actuator, length))
@@ -166,11 +167,11 @@ def make_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> LegMech
         ORIGIN,
         0.4 * leg.spring_length * Z_AXIS,
     )
-    ball = Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN)
+    ball = Ball(f"{name}_base_ball", "joint", drawing.base_joint_radius, ORIGIN)
     guide = Body(
         f"{name}_guide",
         BASE_NAME,
-        place.base,
+        leg_geometry.base,
         frame,
         (first_hinge, second_hinge),
         shapes=(ball, cup),
@@ -183,7 +184,7 @@ def make_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> LegMech
         mass=point_mass(leg.housing_mass, leg.housing_length * Z_AXIS),
         shapes=_housing_shapes(name, leg),
     )
-    half_moving = Body(
+    spring_body = Body(
         f"{name}_spring_mass",
         housing.name,
         ORIGIN,
@@ -196,26 +197,26 @@ def make_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> LegMech
         (length - leg.spring_length) * Z_AXIS,
         joints=(slide,),
         mass=point_mass(leg.follower_mass, -leg.follower_length * Z_AXIS),
-        shapes=_rod_shapes(name, leg, look),
+        shapes=_rod_shapes(name, leg, drawing),
     )
     return LegMechanism(
         (first_hinge.name, second_hinge.name, spring.name, slide.name),
-        (guide, housing, half_moving, rod),
+        (guide, housing, spring_body, rod),
         Actuator(f"{name}_force", slide.name, (spring.name, slide.name)),
         (
-            Point(f"{name}_base_joint", BASE_NAME, place.base),
+            Point(f"{name}_base_joint", BASE_NAME, leg_geometry.base),
             Point(f"{name}_tip", rod.name, ORIGIN),
         ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
         deflection=(spring.name,),
-        base_shapes=(bracket(place.number, place.base, look),),
+        base_shapes=(bracket(leg_geometry.number, leg_geometry.base, drawing),),
     )
 
 
 def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
     """Return the shapes that draw spring and housing of a leg."""
-    drawn, end = appearance(leg), housing_end(leg) * Z_AXIS
-    coil, radius = 0.75 * drawn.spring_radius, drawn.housing_radius
+    sizes, end = appearance(leg), housing_end(leg) * Z_AXIS
+    coil, radius = 0.75 * sizes.spring_radius, sizes.housing_radius
     return (
         Cylinder(f"{name}_coil", "spring", coil, -0.8 * leg.spring_length * Z_AXIS, ORIGIN),
         Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end),
@@ -223,11 +224,11 @@ def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
     )
 
 
-def _rod_shapes(name: str, leg: ViscoelasticLeg, look: Drawing) -> tuple[Shape, ...]:
+def _rod_shapes(name: str, leg: ViscoelasticLeg, drawing: Drawing) -> tuple[Shape, ...]:
     lower_end = -follower_length(leg) * Z_AXIS
     return (
         Cylinder(f"{name}_shaft", "rod", appearance(leg).follower_radius, lower_end, ORIGIN),
-        Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
+        Ball(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, ORIGIN),
     )
 
 
@@ -258,9 +259,9 @@ def appearance(leg: ViscoelasticLeg) -> SpringAppearance:
     )
 
 
-def constants(leg: ViscoelasticLeg, place: LegGeometry) -> Constants:
+def constants(leg: ViscoelasticLeg, leg_geometry: LegGeometry) -> Constants:
     """Return the constants for the equations: first joint axis, lengths, masses and spring."""
-    return {"axis": leg.home_axis(place)} | {name: getattr(leg, name) for name in LEG_FIELDS}
+    return {"axis": leg.home_axis(leg_geometry)} | {name: getattr(leg, name) for name in LEG_FIELDS}
 
 
 VISCOELASTIC_KIND = LegKind(ViscoelasticLeg, constants, home_frame, ends, make_leg)

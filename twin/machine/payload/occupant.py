@@ -97,8 +97,8 @@ def tuned(
 
 def _carried(
     segment: Segment,
-    carried: Sequence[Segment],
-    places: dict[str, FloatArray],
+    segments: Sequence[Segment],
+    joint_positions: dict[str, FloatArray],
     joint: FloatArray,
     gravity: FloatArray,
 ) -> tuple[float, float, float]:
@@ -107,9 +107,9 @@ def _carried(
     The stiffness is minus the derivative of the load; `gravity` `(3,)` is in m/s2.
     """
     carried_body = combined(
-        np.array([part.mass for part in carried]),
-        np.array([places[part.name] + part.center - joint for part in carried]),
-        np.array([part.inertia for part in carried]),
+        np.array([part.mass for part in segments]),
+        np.array([joint_positions[part.name] + part.center - joint for part in segments]),
+        np.array([part.inertia for part in segments]),
     )
     axis = segment.axis
     if segment.joint == "slide":
@@ -336,8 +336,8 @@ class Occupant:
         if name == "thigh":
             return anthropometry.HIP_BREADTH / 2.0 * self.stature * left_offset
         if name == "upper_arm":
-            below = body.segments["pelvis"].length + body.segments["abdomen"].length
-            rise = scale * (body.shoulder_height - below)
+            pelvis_and_abdomen = body.segments["pelvis"].length + body.segments["abdomen"].length
+            rise = scale * (body.shoulder_height - pelvis_and_abdomen)
             half_breadth = anthropometry.SHOULDER_BREADTH / 2.0 * self.stature
             return half_breadth * left_offset - rise * self.posture.direction("thorax")
         carrier = PARENT_SEGMENTS[name]

@@ -115,7 +115,7 @@ class Randomisation:
         return sampler
 
     def sample(
-        self, generator: np.random.Generator, parameters: MachineParameters, share: float = 1.0
+        self, generator: np.random.Generator, parameters: MachineParameters, fraction: float = 1.0
     ) -> Sampled:
         """Return one machine and its task's values, at a fraction of the way from the nominal ones.
 
@@ -128,7 +128,7 @@ class Randomisation:
         sampler = self._last
         if sampler is None or sampler.parameters is not parameters:
             sampler = self.bound(parameters)
-        return sampler.sample(generator, share)
+        return sampler.sample(generator, fraction)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data that `as_randomisation` reads back, for JSON, TOML or an option."""

@@ -105,11 +105,11 @@ def machine_with(
     return sampled.model_copy(update={"configuration": parameters.configuration})
 
 
-def _independent(machine: Changes, inside: dict[int, Changes]) -> bool:
+def _independent(machine: Changes, leg_changes: dict[int, Changes]) -> bool:
     return (
         machine.keys() <= {*INDEPENDENT_TABLES, "platform"}
         and machine.get("platform", {}).keys() <= set(INDEPENDENT_PLATFORM_TABLES)
-        and all(change.keys() <= set(INDEPENDENT_LEG_TABLES) for change in inside.values())
+        and all(change.keys() <= set(INDEPENDENT_LEG_TABLES) for change in leg_changes.values())
     )
 
 
@@ -117,15 +117,15 @@ def _quick(
     parameters: MachineParameters,
     legs: tuple[Leg, ...],
     machine: Changes,
-    inside: dict[int, Changes],
+    leg_changes: dict[int, Changes],
 ) -> MachineParameters:
     """Return changed parameters without the checks of the whole machine."""
     update: dict[str, Any] = _tables(parameters, machine, INDEPENDENT_TABLES)
     if "platform" in machine:
         tables = _tables(parameters.platform, machine["platform"], INDEPENDENT_PLATFORM_TABLES)
         update["platform"] = parameters.platform.model_copy(update=tables)
-    if inside:
-        main, variants = _groups(parameters, legs, inside)
+    if leg_changes:
+        main, variants = _groups(parameters, legs, leg_changes)
         update["leg"] = _leg(*main[:2])
         update["variant"] = tuple(
             Variant(legs=tuple(numbers), leg=_leg(leg, change), source=_source(parameters, leg))
@@ -154,7 +154,7 @@ def _tables(owner: Table, change: Changes, names: tuple[str, ...]) -> dict[str, 
 
 
 def _groups(
-    parameters: MachineParameters, legs: tuple[Leg, ...], inside: dict[int, Changes]
+    parameters: MachineParameters, legs: tuple[Leg, ...], leg_changes: dict[int, Changes]
 ) -> tuple[tuple[Leg, Changes, list[int]], list[tuple[Leg, Changes, list[int]]]]:
     """Return leg, changes and leg numbers of the new `[leg]`, and those of the new variants.
 
@@ -163,7 +163,7 @@ def _groups(
     """
     groups: list[tuple[Leg, Changes, list[int]]] = []
     for number, leg in enumerate(legs, start=1):
-        change = inside.get(number, {})
+        change = leg_changes.get(number, {})
         for group_leg, group_change, numbers in groups:
             if group_leg is leg and group_change == change:
                 numbers.append(number)
@@ -367,8 +367,8 @@ def _unknown(parameters: MachineParameters, path: Any) -> str:
     return f"{parameters.name} has no such number; the nearest are {', '.join(nearest_paths)}"
 
 
-def _checked(path: str, value: Any, old: float | None) -> float | str:
-    """Return `value` as a number of the same type as the `old` one; a text is read by its field."""
+def _checked(path: str, value: Any, old_value: float | None) -> float | str:
+    """Return `value` as a number of the type of `old_value`; a text is read by its field."""
     if isinstance(value, str):
         return value
     try:
@@ -377,7 +377,7 @@ def _checked(path: str, value: Any, old: float | None) -> float | str:
         number = math.inf
     if isinstance(value, bool) or not math.isfinite(number):
         raise InputError(path, f"must be one finite number, not {brief(value)}")
-    if isinstance(old, int):
+    if isinstance(old_value, int):
         if not number.is_integer():
             raise InputError(path, f"must be a whole number, not {brief(value)}")
         return int(number)
@@ -427,7 +427,7 @@ class Sampled(NamedTuple):
 class _Target(NamedTuple):
     path: str
     nominal: float
-    whole: bool
+    is_integer: bool
 
 
 class _Draw(NamedTuple):
@@ -438,13 +438,13 @@ class _Draw(NamedTuple):
     distribution: AnyDistribution
     targets: tuple[_Target, ...]
 
-    def values(self, draw: float, share: float = 1.0) -> dict[str, float]:
-        """Return a draw's values by path, a fraction `share` of the way from the nominal ones."""
+    def values(self, draw: float, fraction: float = 1.0) -> dict[str, float]:
+        """Return a draw's values by path, at a `fraction` of the way from the nominal ones."""
         values = {}
         for path, nominal, is_integer in self.targets:
             value = self.distribution.applied(draw, nominal)
-            if share < 1.0:
-                value = nominal + share * (value - nominal)
+            if fraction < 1.0:
+                value = nominal + fraction * (value - nominal)
             values[path] = float(round(value)) if is_integer else value
         return values
 
@@ -491,11 +491,11 @@ class Sampler:
         draws = (*self._machine, *self._tasks)
         return tuple(target.path for draw in draws for target in draw.targets)
 
-    def sample(self, generator: np.random.Generator, share: float = 1.0) -> Sampled:
+    def sample(self, generator: np.random.Generator, fraction: float = 1.0) -> Sampled:
         """Return one machine and the values of its task.
 
-        With a `share` below 1 every number goes that share of the way from the nominal one to the
-        one drawn.
+        With a `fraction` below 1 every number goes that share of the way from the nominal one to
+        the one drawn.
 
         The result follows from the generator's state alone, whatever the order of the
         distributions. Values that the machine refuses together, such as a home out of reach,
@@ -506,10 +506,10 @@ class Sampler:
         """
         if not isinstance(generator, np.random.Generator):
             raise InputError("generator", f"must be a numpy Generator, not {brief(generator)}")
-        task_values = _drawn(self._tasks, generator, share)
+        task_values = _drawn(self._tasks, generator, fraction)
         refusal = ""
         for _ in range(MAX_REDRAWS):
-            values = _drawn(self._machine, generator, share)
+            values = _drawn(self._machine, generator, fraction)
             try:
                 machine = with_values_at(self.parameters, values, self._places)
                 return Sampled(machine, values, task_values)
@@ -523,11 +523,11 @@ class Sampler:
 
 
 def _drawn(
-    draws: tuple[_Draw, ...], generator: np.random.Generator, share: float
+    draws: tuple[_Draw, ...], generator: np.random.Generator, fraction: float
 ) -> dict[str, float]:
     values: dict[str, float] = {}
     for draw in draws:
-        values |= draw.values(draw.distribution.draw(generator), share)
+        values |= draw.values(draw.distribution.draw(generator), fraction)
     return values
 
 
@@ -535,10 +535,10 @@ def _patterns(name: str) -> list[str]:
     return [part.strip() for part in name.split(",")]
 
 
-def _matching(pattern: str, known: Iterable[str]) -> Iterator[str]:
+def _matching(pattern: str, known_paths: Iterable[str]) -> Iterator[str]:
     """Yield the paths that match a pattern, in which `*` matches any one key."""
     keys = pattern.split(".")
-    for path in known:
+    for path in known_paths:
         path_keys = path.split(".")
         if len(path_keys) == len(keys) and all(map(fnmatchcase, path_keys, keys)):
             yield path

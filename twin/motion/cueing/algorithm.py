@@ -285,11 +285,11 @@ def euler_rates(angles: FloatArray, rate: FloatArray) -> FloatArray:
 
 def to_base(angles: FloatArray, vector: FloatArray) -> FloatArray:
     """Return a vector given in platform axes in base axes, at yaw, pitch, roll [rad]."""
-    (cy, cp, cr), (sy, sp, sr) = np.cos(angles), np.sin(angles)
+    (cos_yaw, cos_pitch, cos_roll), (sin_yaw, sin_pitch, sin_roll) = np.cos(angles), np.sin(angles)
     x, y, z = vector
-    y, z = cr * y - sr * z, sr * y + cr * z
-    x, z = cp * x + sp * z, -sp * x + cp * z
-    return np.array([cy * x - sy * y, sy * x + cy * y, z])
+    y, z = cos_roll * y - sin_roll * z, sin_roll * y + cos_roll * z
+    x, z = cos_pitch * x + sin_pitch * z, -sin_pitch * x + cos_pitch * z
+    return np.array([cos_yaw * x - sin_yaw * y, sin_yaw * x + cos_yaw * y, z])
 
 
 class Channel:
@@ -360,14 +360,14 @@ class HighPass:
 
     def __init__(self, corner: Any, period: float) -> None:
         half_step = 0.5 * period * np.asarray(corner, dtype=np.float64)
-        self.forget = (1.0 - half_step) / (1.0 + half_step)
+        self.decay = (1.0 - half_step) / (1.0 + half_step)
         self.gain = 1.0 / (1.0 + half_step)
         self.input = np.zeros_like(half_step)
         self.output = np.zeros_like(half_step)
 
     def step(self, value: FloatArray) -> FloatArray:
         """Return the output for the next input."""
-        self.output = self.forget * self.output + self.gain * (value - self.input)
+        self.output = self.decay * self.output + self.gain * (value - self.input)
         self.input = value
         return self.output
 

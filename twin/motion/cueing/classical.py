@@ -115,10 +115,10 @@ class WashoutSettings:
                 raise InputError(
                     name, f"no such setting; known: {', '.join(sorted(known_settings))}"
                 )
-        return cls(**(_laid_out(ranges) | changes))
+        return cls(**(_default_settings(ranges) | changes))
 
 
-def _laid_out(ranges: MachineRanges) -> dict[str, Any]:
+def _default_settings(ranges: MachineRanges) -> dict[str, Any]:
     """Return default settings for the travel and speed of a machine."""
     with np.errstate(divide="ignore"):
         travel, speed = INPUT_FRACTION * ranges.travel, INPUT_FRACTION * ranges.speed
@@ -313,37 +313,40 @@ class CoordinatedChannels:
         self.speed_scale = EXPECTED_FORCE / (np.e * frequency)
 
     def step(
-        self, missing: FloatArray, leaning: FloatArray, rate: FloatArray, free: FloatArray
+        self, missing_force: FloatArray, lean_force: FloatArray, rate: FloatArray, free: FloatArray
     ) -> None:
         """Advance by one period.
 
         Args:
-            missing: `(3,)` [m/s2] specific force that the lean does not give yet.
-            leaning: `(3,)` [m/s2] part of the missing force that lean may still give.
+            missing_force: `(3,)` [m/s2] specific force that the lean does not give yet.
+            lean_force: `(3,)` [m/s2] part of the missing force that lean may still give.
             rate: `(3,)` [rad/s] reference rate of lean.
             free: `(3,)` 1 where the machine can translate.
         """
         p1, p2, p3 = self.gains_at_rest[:, None] * self.gains
         p2, p3 = p2 * TILT_MASK, p3 * TILT_MASK
-        tilt = p2 * leaning
+        tilt = p2 * lean_force
         is_unsaturated = (np.abs(tilt) < self.limit) * TILT_MASK
         self.lean_rate = np.clip(tilt, -self.limit, self.limit) + p3 * rate
-        w = self.frequency
-        self.position.step(p1 * missing * free, 2.0 * w, w * w)
+        frequency = self.frequency
+        self.position.step(p1 * missing_force * free, 2.0 * frequency, frequency * frequency)
         gravity_feedback = GRAVITY * p2 * is_unsaturated * self.lean_slopes
         lean_rate_slopes = (
-            np.stack([np.zeros(3), leaning * is_unsaturated, rate * TILT_MASK]) - gravity_feedback
+            np.stack([np.zeros(3), lean_force * is_unsaturated, rate * TILT_MASK])
+            - gravity_feedback
         )
         self.lean_slopes = self.lean_slopes + self.period * lean_rate_slopes
-        slope_forcings = np.stack([missing, *(-p1 * GRAVITY * self.lean_slopes[1:])]) * free
+        slope_forcings = np.stack([missing_force, *(-p1 * GRAVITY * self.lean_slopes[1:])]) * free
         for slope, forcing in zip(self.slopes, slope_forcings, strict=True):
-            slope.step(forcing, 2.0 * w, w * w)
-        self._descend(missing, rate, lean_rate_slopes)
+            slope.step(forcing, 2.0 * frequency, frequency * frequency)
+        self._descend(missing_force, rate, lean_rate_slopes)
 
-    def _descend(self, missing: FloatArray, rate: FloatArray, lean_rate_slopes: FloatArray) -> None:
+    def _descend(
+        self, missing_force: FloatArray, rate: FloatArray, lean_rate_slopes: FloatArray
+    ) -> None:
         """Move the gains one period along the steepest descent of the cost."""
         c = self.cost
-        force_error = missing - self.position.acceleration
+        force_error = missing_force - self.position.acceleration
         rate_error = (rate - self.lean_rate) * TILT_MASK
         value, speed, acceleration = (
             np.stack([getattr(slope, name) for slope in self.slopes])

@@ -178,20 +178,20 @@ def perceived_error(
     of_vehicle, of_platform = (
         perceived(*manoeuvre.at(time), step) for manoeuvre in (vehicle, platform)
     )
-    v, p = (np.hstack(pair) for pair in (of_vehicle, of_platform))
-    rms = np.sqrt(np.mean((p - v) ** 2, axis=0))
+    vehicle_signals, platform_signals = (np.hstack(pair) for pair in (of_vehicle, of_platform))
+    rms = np.sqrt(np.mean((platform_signals - vehicle_signals) ** 2, axis=0))
     vehicle_above, platform_above = (
         np.hstack(pair.above_threshold()) for pair in (of_vehicle, of_platform)
     )
-    false = np.where(vehicle_above * platform_above > 0.0, 0.0, platform_above)
+    false_cue = np.where(vehicle_above * platform_above > 0.0, 0.0, platform_above)
     return PerceivedError(
         time,
         of_vehicle,
         of_platform,
         rms,
         rms / PERCEPTION_THRESHOLDS,
-        _cosine(p, v),
-        np.sqrt(np.mean(false**2, axis=0)) / PERCEPTION_THRESHOLDS,
+        _cosine(platform_signals, vehicle_signals),
+        np.sqrt(np.mean(false_cue**2, axis=0)) / PERCEPTION_THRESHOLDS,
     )
 
 
@@ -199,8 +199,8 @@ def _thresholds_of(part: Perceived) -> FloatArray:
     return np.asarray(np.hstack(part) / PERCEPTION_THRESHOLDS)
 
 
-def _cosine(one: FloatArray, other: FloatArray) -> FloatArray:
+def _cosine(signals: FloatArray, other_signals: FloatArray) -> FloatArray:
     """Return correlations about zero of columns; zero where a column is only rounding."""
-    norm_products = np.linalg.norm(one, axis=0) * np.linalg.norm(other, axis=0)
-    product = np.sum(one * other, axis=0)
+    norm_products = np.linalg.norm(signals, axis=0) * np.linalg.norm(other_signals, axis=0)
+    product = np.sum(signals * other_signals, axis=0)
     return np.where(norm_products > 1e-12, product / np.maximum(norm_products, 1e-12), 0.0)

@@ -148,9 +148,13 @@ class Perceiver(NamedTuple):
         return augmented
 
 
-def _perceiver(long: float, short: float, output: FloatArray, feedthrough: float) -> Perceiver:
-    product_of_times = long * short
-    dynamics = np.array([[0.0, 1.0], [-1.0 / product_of_times, -(long + short) / product_of_times]])
+def _perceiver(
+    long_time: float, short_time: float, output: FloatArray, feedthrough: float
+) -> Perceiver:
+    product_of_times = long_time * short_time
+    dynamics = np.array(
+        [[0.0, 1.0], [-1.0 / product_of_times, -(long_time + short_time) / product_of_times]]
+    )
     return Perceiver(dynamics, np.array([0.0, 1.0 / product_of_times]), output, feedthrough)
 
 
@@ -194,10 +198,8 @@ def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
     augmented = np.zeros((STATE_COUNT + 1, STATE_COUNT + 1))
     augmented[:STATE_COUNT, :STATE_COUNT], augmented[:STATE_COUNT, STATE_COUNT] = dynamics, drive
     discretised = expm(period * augmented)
-    transition, input_response = (
-        discretised[:STATE_COUNT, :STATE_COUNT],
-        discretised[:STATE_COUNT, STATE_COUNT],
-    )
+    transition = discretised[:STATE_COUNT, :STATE_COUNT]
+    input_response = discretised[:STATE_COUNT, STATE_COUNT]
     n_periods = sum(blocks)
     block_of_period = np.repeat(np.arange(len(blocks)), blocks)
     free_response, forced_response = np.eye(STATE_COUNT), np.zeros((STATE_COUNT, len(blocks)))
@@ -349,7 +351,7 @@ class PerceptionCost:
             self.free.append(free)
         self.weights = [cost_terms[k][0][:, None] for k in range(2)]
         # q is linear in the state now and in the reference: both maps are made once.
-        self.of_state = sum(a.T @ b for a, b in zip(self.forced, self.free, strict=True))
+        self.state_gradient = sum(a.T @ b for a, b in zip(self.forced, self.free, strict=True))
 
     def gradient(self, states: FloatArray, reference: FloatArray) -> FloatArray:
         """Return the linear term q `(d b,)` of the cost.
@@ -358,7 +360,7 @@ class PerceptionCost:
             states: `(d, 9)` present states of the coordinates and their perception.
             reference: `(2, 3, K)` force [m/s2] and rate [rad/s] that should be perceived.
         """
-        result = self.of_state @ states.ravel()
+        result = self.state_gradient @ states.ravel()
         for forced, weight, values in zip(self.forced, self.weights, reference, strict=False):
             result = result - forced.T @ (weight * values).ravel()
         return np.asarray(result)
@@ -582,9 +584,9 @@ class QuadraticProgram:
 
         library = optional("osqp")
         count, size = problem.rows.shape
-        places = np.tile(np.arange(count), size)
+        row_indices = np.tile(np.arange(count), size)
         rows = csc_matrix(
-            (_entries(problem.rows), places, count * np.arange(size + 1)), shape=(count, size)
+            (_entries(problem.rows), row_indices, count * np.arange(size + 1)), shape=(count, size)
         )
         self.solver = library.OSQP()
         self.solver.setup(
@@ -639,7 +641,8 @@ class PredictiveCueing(CueingAlgorithm):
         settings: see `PredictiveSettings`.
         plan: what is followed from now on.
         problem: the last program that was solved.
-        shares: of the new plan in what was followed, per step; 0: the last plan went on.
+        followed_fractions: of the new plan in what was followed, per step; 0: the last plan went
+            on.
         iterations: of the solver, per step.
 
     Reference:
@@ -694,7 +697,7 @@ class PredictiveCueing(CueingAlgorithm):
         self.basis, self.to_rest = resting_basis(self.model, self.cost.hessian, size)
         self.expectation = Expectation(self.period, n_periods, s.memory)
         self.outlook = None if preview is None else self._perceived_preview(preview, n_periods)
-        self.shares, self.iterations = list[float](), list[int]()
+        self.followed_fractions, self.iterations = list[float](), list[int]()
         self.problem = self._problem()
         self.program = QuadraticProgram(self.problem, s.tolerance, s.iterations)
 
@@ -707,7 +710,7 @@ class PredictiveCueing(CueingAlgorithm):
         self.problem = self._problem()
         optimum = self.program.solve(self.problem)
         self.iterations.append(optimum.iterations)
-        self.shares.append(self._follow(optimum.solution))
+        self.followed_fractions.append(self._follow(optimum.solution))
         jerk = self.plan.jerks[0]
         self.states = self.states @ self.model.transition.T + np.outer(
             jerk, self.model.jerk_response

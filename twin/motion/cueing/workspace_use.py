@@ -163,12 +163,14 @@ def limit_fractions(
     """Return the largest fractions of length, speed and acceleration limits that are used."""
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
     actuator = platform.parameters.leg.actuator
-    length = np.abs(coordinates - 0.5 * (low + high)) / (0.5 * (high - low))
-    speed, hardest = actuator.speed, getattr(actuator, "acceleration", None)
+    length_fraction = np.abs(coordinates - 0.5 * (low + high)) / (0.5 * (high - low))
+    speed_limit, acceleration_limit = actuator.speed, getattr(actuator, "acceleration", None)
     return (
-        float(length.max()),
-        0.0 if speed is None else float(np.abs(rates).max() / speed),
-        0.0 if hardest is None else float(np.abs(accelerations).max() / hardest),
+        float(length_fraction.max()),
+        0.0 if speed_limit is None else float(np.abs(rates).max() / speed_limit),
+        0.0
+        if acceleration_limit is None
+        else float(np.abs(accelerations).max() / acceleration_limit),
     )
 
 

@@ -323,8 +323,8 @@ class MotionPanel:
                 raise InputError(field, error.message) from None
         return event.client, name, motion
 
-    def _add(self, found: tuple[Any, str, Motion]) -> None:
-        client, name, motion = found
+    def _add(self, client_name_and_motion: tuple[Any, str, Motion]) -> None:
+        client, name, motion = client_name_and_motion
         self._files[name] = motion
         self._kind.options = (*BUILTIN_MOTIONS, *self._files)
         self._kind.value = name

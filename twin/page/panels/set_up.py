@@ -13,9 +13,9 @@ from twin.page.panels.motion import MotionPanel
 from twin.page.panels.state import note
 from twin.page.requests import Requests, TypingPause
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.settings import SetUp, Value, as_set_up, written
+from twin.simulation.live.settings import SetUp, Value, as_set_up, set_up_text
 
-NOT_IN_IT = "The motion from a file is not in the link: send the file along."
+FILE_MOTION_NOTE = "The motion from a file is not in the link: send the file along."
 
 
 class SetUpPanel:
@@ -27,7 +27,7 @@ class SetUpPanel:
         requests: Requests,
         session: MachineSession,
         motions: MotionPanel,
-        kept: Sequence[SavedControls],
+        saved_controls: Sequence[SavedControls],
     ) -> None:
         """Add the controls where the next ones come.
 
@@ -36,9 +36,10 @@ class SetUpPanel:
             requests: to the run.
             session: of the machine.
             motions: the described motion.
-            kept: other controls that belong to the set-up; may grow until the page is open.
+            saved_controls: other controls that belong to the set-up; may grow until the page is
+                open.
         """
-        self._session, self._motions, self._kept = session, motions, kept
+        self._session, self._motions, self._saved_controls = session, motions, saved_controls
         self._link = gui.add_html("")
         self.missing = gui.add_html("")
         self._text = gui.add_text(
@@ -59,16 +60,16 @@ class SetUpPanel:
         values = (round(float(value), 6) for value in session.target)
         target = dict(zip((axis.name for axis in session.axes), values, strict=True))
         controls: dict[str, Value] = dict(self._motions.chosen)
-        for panel in self._kept:
+        for panel in self._saved_controls:
             controls |= panel.chosen
         present_set_up = SetUp(session.machine, session.settings, target, controls)
-        text = written(present_set_up)
+        text = set_up_text(present_set_up)
         if text != self._shown and not self._typing.waiting:
             self._shown = self._text.value = text
             name = f'data-machine="{escape(session.machine)}" href="#{escape(text)}"'
             link = f'<a class="twin-link" {name}>Copy the link to this set-up</a>'
             self._link.content = note(link, "set-up")
-            self.missing.content = "" if "motion" in controls else note(NOT_IN_IT)
+            self.missing.content = "" if "motion" in controls else note(FILE_MOTION_NOTE)
 
     def restore(self, text: str) -> None:
         """Bring back a set-up; called on the run's thread.
@@ -88,7 +89,7 @@ class SetUpPanel:
             for axis in set_up.target:
                 if axis not in names:
                     raise InputError(axis, f"is no axis of {set_up.machine}: {', '.join(names)}")
-            for panel in (self._motions, *self._kept):
+            for panel in (self._motions, *self._saved_controls):
                 panel.restore(set_up.controls)
             session.move_to([set_up.target.get(axis, 0.0) for axis in names])
             if set_up.controls.get("playing"):

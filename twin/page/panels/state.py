@@ -36,7 +36,7 @@ BANNER_STYLE = (
     "background: rgba(192, 57, 43, 0.12); font-size: 0.9em; overflow-wrap: anywhere"
 )
 
-ON = "To go on, press <b>Reset and run</b>: the run begins anew."
+RESTART_HINT = "To go on, press <b>Reset and run</b>: the run begins anew."
 
 NOTE_STYLE = "padding: 0.2em 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
 
@@ -131,10 +131,11 @@ class Status:
             self._banner.visible = bool(reason)
         if reason:
             stopped = state == "stopped"
-            head, more = ("Stopped.", f"<br>{ON}") if stopped else ("Attention.", "")
-            said = escape(reason[:1].upper() + reason[1:])
+            head, more = ("Stopped.", f"<br>{RESTART_HINT}") if stopped else ("Attention.", "")
+            sentence = escape(reason[:1].upper() + reason[1:])
             self._banner.content = (
-                f'<div class="twin-banner" style="{BANNER_STYLE}"><b>{head}</b> {said}{more}</div>'
+                f'<div class="twin-banner" style="{BANNER_STYLE}"><b>{head}</b> '
+                f"{sentence}{more}</div>"
             )
 
 
@@ -219,11 +220,11 @@ def _colour(fraction: float) -> str:
     )
 
 
-def _track(place: float) -> str:
+def _track(position: float) -> str:
     """Return a stroke from bottom to top, filled from its middle to the present place."""
-    at = float(np.clip(place, 0.0, 1.0))
-    low, high = sorted((50.0, 100.0 * at))
-    colour = _colour(2.0 * abs(at - 0.5))
+    bounded_position = float(np.clip(position, 0.0, 1.0))
+    low, high = sorted((50.0, 100.0 * bounded_position))
+    colour = _colour(2.0 * abs(bounded_position - 0.5))
     fill = f"bottom: {low:.0f}%; height: max(3px, {high - low:.0f}%); background: {colour}"
     return (
         f'<div style="{CELL_STYLE}; position: relative; height: 34px">'
@@ -380,27 +381,27 @@ class FeasibilityPanel:
         """Add the lines where the next controls come."""
         self._session, self._motions = session, motions
         self.text = gui.add_html(_block(""))
-        self._seen: Any = None
-        self._since = 0.0
-        self._asked: Any = None
+        self._last_task: Any = None
+        self._changed_at = 0.0
+        self._judged_task: Any = None
         self.closest: dict[str, Margin | None] = dict.fromkeys(CHECKED_TASKS)
-        self._found: tuple[str, dict[str, Margin | None]] = ("", self.closest)
+        self._verdict: tuple[str, dict[str, Margin | None]] = ("", self.closest)
         self._work: Thread | None = None
 
     def refresh(self) -> None:
         """Show finished verdicts and begin others where something changed; on the run's thread."""
         if self._work is not None and not self._work.is_alive():
-            (lines, self.closest), self._work = self._found, None
+            (lines, self.closest), self._work = self._verdict, None
             self.text.content = _block(lines)
         pose = self._session.scene.ghost
         if self._work is None and pose is not None:
             rests = not self._session.playing
             rounded_pose = np.round(pose, 4).tobytes() if rests else b""
-            asked = (self._session.platform.hash, self._motions.description, rounded_pose)
-            if asked != self._seen:
-                self._seen, self._since = asked, clock.monotonic()
-            elif asked != self._asked and clock.monotonic() - self._since > IDLE_TIME:
-                self._asked = asked
+            task = (self._session.platform.hash, self._motions.description, rounded_pose)
+            if task != self._last_task:
+                self._last_task, self._changed_at = task, clock.monotonic()
+            elif task != self._judged_task and clock.monotonic() - self._changed_at > IDLE_TIME:
+                self._judged_task = task
                 # A daemon: the page may end while kernels are compiled.
                 self._work = Thread(
                     target=self._judge, args=(pose.copy() if rests else None,), daemon=True
@@ -422,7 +423,7 @@ class FeasibilityPanel:
         closest = {
             name: verdicts[name].margins[0] if name in verdicts else None for name in CHECKED_TASKS
         }
-        self._found = "".join(note(line, "feasibility") for line in lines), closest
+        self._verdict = "".join(note(line, "feasibility") for line in lines), closest
 
 
 def _block(lines: str) -> str:

@@ -206,15 +206,17 @@ class MachineScene:
         self.root = server.scene.add_frame(f"/{name}", show_axes=False)
         self.bodies: dict[str, Any] = {}
         self.parts: dict[tuple[str, str], Any] = {}
-        self._own: dict[tuple[str, str], Any] = {}
+        self._own_colours: dict[tuple[str, str], Any] = {}
         self._opacities: dict[tuple[str, str], float | None] = {}
-        self._numbers: list[int] = []
+        self._body_numbers: list[int] = []
         self._add_bodies()
-        self._beside = {body: self.bodies[body] for body in LOOSE_BODIES if body in self.bodies}
+        self._loose_bodies = {
+            body: self.bodies[body] for body in LOOSE_BODIES if body in self.bodies
+        }
         self._shown: dict[str, bool] = dict.fromkeys(LOOSE_BODIES, True)
-        self._places = np.full((len(self._numbers), 7), np.nan)
+        self._places = np.full((len(self._body_numbers), 7), np.nan)
         self._colouring: Colouring = "none"
-        self._levels = np.full(platform.n_actuators, -1)
+        self._colour_levels = np.full(platform.n_actuators, -1)
         self.update(Scene(platform.home))
 
     def update(self, scene: Scene) -> bool:
@@ -241,7 +243,7 @@ class MachineScene:
         except (UnreachablePoseError, SingularPoseError):
             return False
         data = self.scene_model.data
-        body_poses = np.hstack([data.xpos[self._numbers], data.xquat[self._numbers]])
+        body_poses = np.hstack([data.xpos[self._body_numbers], data.xquat[self._body_numbers]])
         has_moved = body_poses != self._places
         nodes = list(self.bodies.values())
         with self._server.atomic():
@@ -250,10 +252,10 @@ class MachineScene:
                 nodes[k].position = body_poses[k, :3]
             for k in np.flatnonzero(has_moved[:, 3:].any(axis=1)):
                 nodes[k].wxyz = body_poses[k, 3:]
-            for body, node in self._beside.items():
+            for body, node in self._loose_bodies.items():
                 node.visible = self._shown[body] and optional_items[body] is not None
         self._places = body_poses
-        self._seen = optional_items
+        self._optional_items = optional_items
         return True
 
     def place(self, body: str) -> tuple[FloatArray, FloatArray]:
@@ -264,8 +266,8 @@ class MachineScene:
     def show(self, body: str, shown: bool) -> None:
         """Show or hide the ghost or the ball, where there is one."""
         self._shown[body] = shown
-        if body in self._beside:
-            self._beside[body].visible = shown and self._seen[body] is not None
+        if body in self._loose_bodies:
+            self._loose_bodies[body].visible = shown and self._optional_items[body] is not None
 
     def colour_legs(self, colouring: Colouring, values: Any = None) -> None:
         """Colour the legs; an unchanged colour sends nothing.
@@ -278,7 +280,7 @@ class MachineScene:
         """
         count = self.platform.n_actuators
         new_levels = np.full(count, -1) if colouring == "none" else levels(values)
-        has_changed = new_levels != self._levels
+        has_changed = new_levels != self._colour_levels
         if colouring != self._colouring:
             has_changed |= new_levels >= 0
         for (body, part), mesh in self.parts.items():
@@ -286,13 +288,13 @@ class MachineScene:
             if leg is None or part not in WHITE_FRACTIONS or not has_changed[int(leg[1]) - 1]:
                 continue
             level = new_levels[int(leg[1]) - 1]
-            own_colour = self._own[body, part]
+            own_colour = self._own_colours[body, part]
             mesh.color = (
                 own_colour
                 if level < 0
                 else self._paint(palette(colouring)[level], WHITE_FRACTIONS[part])
             )
-        self._colouring, self._levels = colouring, new_levels
+        self._colouring, self._colour_levels = colouring, new_levels
 
     def see_through(self, body: str, opacity: float | None) -> None:
         """Draw a body's parts with an opacity; None draws them as they were made."""
@@ -319,7 +321,7 @@ class MachineScene:
             name = model.body(body_index).name if body_index else BASE_NODE
             frame = self._server.scene.add_frame(f"{self.root.name}/{name}", show_axes=False)
             self.bodies[name] = frame
-            self._numbers.append(body_index)
+            self._body_numbers.append(body_index)
             if name == "ball":
                 halves = quarters(geom_mesh(model, geoms[0]))
                 for part, mesh, text in zip(("light", "dark"), halves, BALL_COLOURS, strict=True):
@@ -361,7 +363,7 @@ class MachineScene:
             side="front" if self._tint is None else "back",
             cast_shadow=part != SHADOW_MATERIAL,
         )
-        self._own[body, part], self._opacities[body, part] = own_paint, opacity
+        self._own_colours[body, part], self._opacities[body, part] = own_paint, opacity
 
     def _paint(self, colour: FloatArray, white: float) -> tuple[int, int, int]:
         """Return a colour with a fraction of white as bytes, or the tint in its place."""

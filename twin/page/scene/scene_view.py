@@ -192,8 +192,8 @@ def touched(machine: MachineScene, origin: Any, direction: Any) -> FloatArray | 
     return ray_start + distance * ray_direction if np.isfinite(distance) else None
 
 
-def nearest(triangles: FloatArray, start: FloatArray, along: FloatArray) -> float:
-    """Return the least multiple of `along` at which a ray hits triangles `(f, 3, 3)`, or inf.
+def nearest(triangles: FloatArray, start: FloatArray, direction: FloatArray) -> float:
+    """Return the least multiple of `direction` at which a ray hits triangles `(f, 3, 3)`, or inf.
 
     Reference: Möller and Trumbore, "Fast, minimum storage ray/triangle intersection", 1997.
     """
@@ -201,12 +201,12 @@ def nearest(triangles: FloatArray, start: FloatArray, along: FloatArray) -> floa
         triangles[:, 0],
         *np.moveaxis(triangles[:, 1:] - triangles[:, :1], 1, 0),
     )
-    cross_product = np.cross(along, second_edge)
+    cross_product = np.cross(direction, second_edge)
     volume = np.einsum("fi,fi->f", first_edge, cross_product)
     with np.errstate(divide="ignore", invalid="ignore"):
         u = np.einsum("fi,fi->f", start - corner, cross_product) / volume
         normal = np.cross(start - corner, first_edge)
-        v = normal @ along / volume
+        v = normal @ direction / volume
         distance = np.einsum("fi,fi->f", second_edge, normal) / volume
         is_hit = (
             (u >= -EDGE_TOLERANCE)
@@ -349,12 +349,12 @@ def start_looking(server: Any, machine: MachineScene) -> Viewpoint:
     return first_viewpoint
 
 
-def _turn(client: Any, found: Viewpoint) -> None:
+def _turn(client: Any, viewpoint: Viewpoint) -> None:
     """Place the camera of a page."""
     with client.atomic():
         client.camera.up_direction = (0.0, 0.0, 1.0)
-        client.camera.position = found.position
-        client.camera.look_at = found.target
+        client.camera.position = viewpoint.position
+        client.camera.look_at = viewpoint.target
 
 
 class Layer(NamedTuple):
@@ -418,7 +418,7 @@ class SceneView:
         with server.atomic():
             self._build(platform, ball, payload)
         self._start = start_looking(server, self.machine)
-        self._first: dict[int, Viewpoint] = {}
+        self._first_viewpoints: dict[int, Viewpoint] = {}
 
     def replace(
         self, platform: MachineModel, *, ball: Ball | None = None, payload: Any = None
@@ -509,7 +509,7 @@ class SceneView:
             target_view = viewpoint(self.machine, view, client.camera.aspect)
             _turn(client, target_view)
             if view == FIRST_VIEW:
-                self._first[client.client_id] = target_view
+                self._first_viewpoints[client.client_id] = target_view
 
     def place(self, found: Viewpoint) -> set[int]:
         """Place the cameras of all pages, and return the numbers of their clients."""
@@ -526,7 +526,9 @@ class SceneView:
             return None
         last_client = max(clients, key=lambda each: float(each.camera.update_timestamp))
         viewpoint_now = Viewpoint(last_client.camera.position, last_client.camera.look_at)
-        deviation = np.subtract(viewpoint_now, self._first.get(last_client.client_id, self._start))
+        deviation = np.subtract(
+            viewpoint_now, self._first_viewpoints.get(last_client.client_id, self._start)
+        )
         return (
             viewpoint_now if np.abs(deviation).max() > VIEW_TOLERANCE * self.machine.size else None
         )

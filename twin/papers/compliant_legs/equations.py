@@ -426,25 +426,25 @@ def _solution(
     machine: CompliantMachine,
     system: LinearSystem,
     shape: tuple[int, ...],
-    found: FloatArray,
+    solution: FloatArray,
     forces: FloatArray,
-    rest: FloatArray,
+    rest_length: FloatArray,
 ) -> CompliantSolution:
     """Return accelerations and forces from the solution of a system."""
     n, legs, leg_terms = machine.n_legs, system.legs, system.rows
-    acceleration = found[:, :6]
+    acceleration = solution[:, :6]
     tips = legs.centripetal + (tip_matrices(legs.arm) @ acceleration[:, None, :, None])[..., 0]
     lengths = dot(legs.direction, tips) + legs.length * legs.turning_squared
     # A rest length that differs from the machine's moves the spring's force with it.
-    spring_preload = machine.stiffness * (rest - machine.spring_length)
+    spring_preload = machine.stiffness * (rest_length - machine.spring_length)
     deflections = (leg_terms.deflecting_force + spring_preload - forces) / machine.deflecting_mass
     return CompliantSolution(
         acceleration.reshape((*shape, 6)),
         deflections.reshape((*shape, n)),
         (lengths - deflections).reshape((*shape, n)),
-        found[:, 6 : 6 + 3 * n].reshape((*shape, n, 3)),
+        solution[:, 6 : 6 + 3 * n].reshape((*shape, n, 3)),
         forces.reshape((*shape, n)),
-        np.array(rest).reshape((*shape, n)),
+        np.array(rest_length).reshape((*shape, n)),
     )
 
 

@@ -222,25 +222,27 @@ def leg_state(
     )
 
 
-def checked_pose(pose: Any, **others: tuple[Any, int]) -> tuple[tuple[int, ...], list[FloatArray]]:
+def checked_pose(
+    pose: Any, **quantities: tuple[Any, int]
+) -> tuple[tuple[int, ...], list[FloatArray]]:
     """Return the batch shape and flat arrays of a pose and of what belongs to it.
 
     Args:
         pose: `(..., 7)`.
-        others: name -> (value, size of its last axis); None is zero.
+        quantities: name -> (value, size of its last axis); None is zero.
 
     Raises:
         InputError: wrong shapes, not finite, no unit quaternion.
     """
     arrays = {
         name: as_floats(np.zeros(size) if value is None else value, name, size)
-        for name, (value, size) in others.items()
+        for name, (value, size) in quantities.items()
     }
     return flatten_batch(pose=as_pose(pose), **arrays)
 
 
 def checked_state(
-    machine: CompliantMachine, pose: Any, twist: Any, deflection: Any, **others: tuple[Any, int]
+    machine: CompliantMachine, pose: Any, twist: Any, deflection: Any, **quantities: tuple[Any, int]
 ) -> tuple[tuple[int, ...], list[FloatArray]]:
     """Return the batch shape and flat arrays of a state and of what belongs to it.
 
@@ -249,13 +251,13 @@ def checked_state(
         pose: `(..., 7)`.
         twist: `(..., 6)`; None is rest.
         deflection: `(..., 2n)` deflections and their rates; None is zero.
-        others: name -> (value, size of its last axis); None is zero.
+        quantities: name -> (value, size of its last axis); None is zero.
 
     Raises:
         InputError: wrong shapes, not finite, no unit quaternion.
     """
     state_fields = {"twist": (twist, 6), "deflection": (deflection, 2 * machine.n_legs)}
-    return checked_pose(pose, **state_fields, **others)
+    return checked_pose(pose, **state_fields, **quantities)
 
 
 def dot(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -307,10 +309,10 @@ def load(force: Any = (0, 0, 0), moment: Any = (0, 0, 0), frame: str = "base") -
     return Load(read_only([*force, *moment]), frame)
 
 
-def wrench_in_base(given: Load, pose: FloatArray) -> FloatArray:
+def wrench_in_base(load: Load, pose: FloatArray) -> FloatArray:
     """Return the wrenches `(..., 6)` of a load in base axes at poses `(..., 7)`."""
-    wrench = np.broadcast_to(given.wrench, (*pose.shape[:-1], 6))
-    if given.frame == "platform":
+    wrench = np.broadcast_to(load.wrench, (*pose.shape[:-1], 6))
+    if load.frame == "platform":
         wrench_parts = rotation_matrix(pose[..., 3:])[..., None, :, :] @ wrench.reshape(
             (*wrench.shape[:-1], 2, 3, 1)
         )
@@ -318,14 +320,14 @@ def wrench_in_base(given: Load, pose: FloatArray) -> FloatArray:
     return np.array(wrench)
 
 
-def load_derivative(given: Load, pose: FloatArray) -> FloatArray:
+def load_derivative(load: Load, pose: FloatArray) -> FloatArray:
     """Return `(6, 6)`: the change of the wrench at a pose `(7,)` per displacement, base axes.
 
     Displacements are (translation, rotation vector); a load in base axes does not change.
     """
     derivative = np.zeros((6, 6))
-    if given.frame == "platform":
-        wrench = wrench_in_base(given, pose)
+    if load.frame == "platform":
+        wrench = wrench_in_base(load, pose)
         derivative[:3, 3:] = -cross_matrix(wrench[:3])
         derivative[3:, 3:] = -cross_matrix(wrench[3:])
     return derivative

@@ -80,7 +80,7 @@ def static_forces(
     pose: FloatArray,
     deflection: FloatArray,
     forces: FloatArray,
-    given: Load,
+    load: Load,
 ) -> StaticForces:
     """Return the forces at rest at a pose `(7,)` with deflections and actuator forces `(n,)`."""
     legs = _legs_at_rest(machine, pose, deflection)
@@ -111,11 +111,11 @@ def static_forces(
 
     center = rotation_matrix(pose[..., 3:]) @ machine.platform_center
     by_displacement[3:, 3:] += machine.platform_mass * cross_matrix(weight) @ cross_matrix(center)
-    by_displacement += load_derivative(given, pose)
+    by_displacement += load_derivative(load, pose)
     lifted = (machine.hanging_mass / length)[:, None] * transverse_weight
     tip_wrenches = np.swapaxes(tips, -1, -2) @ np.stack([joints, lifted, direction], axis=-1)
     platform = platform_forces(machine, pose[None], np.zeros((1, 6)))[0]
-    platform = platform + tip_wrenches[:, :, 0].sum(axis=0) + wrench_in_base(given, pose)
+    platform = platform + tip_wrenches[:, :, 0].sum(axis=0) + wrench_in_base(load, pose)
     springs = machine.hanging_mass * axial_weight - forces - machine.stiffness * deflection
     return StaticForces(
         platform,
@@ -128,14 +128,16 @@ def static_forces(
     )
 
 
-def locked_stiffness(machine: CompliantMachine, at: StaticForces) -> FloatArray:
+def locked_stiffness(machine: CompliantMachine, statics: StaticForces) -> FloatArray:
     """Return the static stiffness `(6, 6)` [N/m, N, N m] with locked actuators.
 
     Rows: force and moment that a displacement (translation [m], rotation vector [rad]) needs.
     """
-    forces = at.platform_by_deflection.T - machine.stiffness[:, None] * at.jacobian
-    derivative = at.platform_by_displacement + at.platform_by_deflection @ at.jacobian
-    return -(derivative + at.jacobian.T @ forces)
+    forces = statics.platform_by_deflection.T - machine.stiffness[:, None] * statics.jacobian
+    derivative = (
+        statics.platform_by_displacement + statics.platform_by_deflection @ statics.jacobian
+    )
+    return -(derivative + statics.jacobian.T @ forces)
 
 
 def locked_deflection(
@@ -169,14 +171,14 @@ class Equilibrium(NamedTuple):
 
 
 def locked_equilibrium(
-    machine: CompliantMachine, extension: Any, given: Load = NO_LOAD, guess: Any = None
+    machine: CompliantMachine, extension: Any, load: Load = NO_LOAD, guess: Any = None
 ) -> Equilibrium:
     """Return the equilibrium with locked actuators, by Newton's method.
 
     Args:
         machine: the machine.
         extension: delta2 of the locked actuators `(n,)` [m].
-        given: external load.
+        load: external load.
         guess: pose `(7,)` to start from; default home.
 
     Raises:
@@ -186,28 +188,28 @@ def locked_equilibrium(
     lengths = as_vector(extension, "extension", machine.n_legs)
     pose = machine.home if guess is None else one_pose(guess, "guess")
     for _ in range(MAX_ITERATIONS):
-        deflection, forces, at = _locked(machine, pose, lengths, given)
-        pose_step = least_squares(locked_stiffness(machine, at), at.platform)
+        deflection, forces, statics = _locked(machine, pose, lengths, load)
+        pose_step = least_squares(locked_stiffness(machine, statics), statics.platform)
         # Half a metre or radian is the largest step that stays on this side of the legs.
         pose_step /= max(1.0, 2.0 * float(np.abs(pose_step).max()))
         pose = displaced(pose, pose_step)
         if np.abs(pose_step).max() < STEP_TOLERANCE:
-            deflection, forces, at = _locked(machine, pose, lengths, given)
-            return Equilibrium(pose, deflection, lengths, forces, -at.joints, given)
+            deflection, forces, statics = _locked(machine, pose, lengths, load)
+            return Equilibrium(pose, deflection, lengths, forces, -statics.joints, load)
     raise StateError(
         f"no equilibrium found in {MAX_ITERATIONS} steps: the springs may be too soft for the "
         "load, or the guess too far away. Start closer, or check stiffness and extension.",
-        {"pose": pose, "residual": at.platform, "iterations": MAX_ITERATIONS},
+        {"pose": pose, "residual": statics.platform, "iterations": MAX_ITERATIONS},
     )
 
 
 def _locked(
-    machine: CompliantMachine, pose: FloatArray, extension: FloatArray, given: Load
+    machine: CompliantMachine, pose: FloatArray, extension: FloatArray, load: Load
 ) -> tuple[FloatArray, FloatArray, StaticForces]:
     """Return deflections, actuator forces and all forces with springs in balance."""
     deflection = locked_deflection(machine, pose, extension)
-    springs = static_forces(machine, pose, deflection, np.zeros(machine.n_legs), given).springs
-    return deflection, springs, static_forces(machine, pose, deflection, springs, given)
+    springs = static_forces(machine, pose, deflection, np.zeros(machine.n_legs), load).springs
+    return deflection, springs, static_forces(machine, pose, deflection, springs, load)
 
 
 class Linearisation(NamedTuple):
@@ -221,11 +223,13 @@ class Linearisation(NamedTuple):
     """`(size, size)`; not symmetric where a moment of constant direction acts"""
 
 
-def locked_linearisation(machine: CompliantMachine, at: Equilibrium) -> Linearisation:
+def locked_linearisation(machine: CompliantMachine, equilibrium: Equilibrium) -> Linearisation:
     """Return the small motions of the platform about an equilibrium with locked actuators."""
-    forces = static_forces(machine, at.pose, at.deflection, at.forces, at.load)
+    forces = static_forces(
+        machine, equilibrium.pose, equilibrium.deflection, equilibrium.forces, equilibrium.load
+    )
     jacobian = forces.jacobian
-    mass = platform_and_legs(machine, at)
+    mass = platform_and_legs(machine, equilibrium)
     return Linearisation(
         mass + jacobian.T @ (machine.deflecting_mass[:, None] * jacobian),
         jacobian.T @ (machine.damping[:, None] * jacobian),
@@ -233,14 +237,16 @@ def locked_linearisation(machine: CompliantMachine, at: Equilibrium) -> Linearis
     )
 
 
-def platform_and_legs(machine: CompliantMachine, at: Equilibrium) -> FloatArray:
+def platform_and_legs(machine: CompliantMachine, equilibrium: Equilibrium) -> FloatArray:
     """Return the mass matrix `(6, 6)` of platform and legs at constant deflections."""
-    deflection = np.concatenate([at.deflection, np.zeros_like(at.deflection)])
-    legs = leg_state(machine, at.pose[None], np.zeros((1, 6)), deflection[None])
+    deflection = np.concatenate([equilibrium.deflection, np.zeros_like(equilibrium.deflection)])
+    legs = leg_state(machine, equilibrium.pose[None], np.zeros((1, 6)), deflection[None])
     tips = tip_matrices(legs.arm[0])
     effective = np.linalg.inv(leg_rows(machine, legs).admittance[0])
     on_platform = np.swapaxes(tips, -1, -2) @ effective @ tips
-    return np.asarray(platform_mass_matrix(machine, at.pose[None])[0] + on_platform.sum(axis=0))
+    return np.asarray(
+        platform_mass_matrix(machine, equilibrium.pose[None])[0] + on_platform.sum(axis=0)
+    )
 
 
 class Modes(NamedTuple):

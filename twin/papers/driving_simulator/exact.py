@@ -430,13 +430,15 @@ class ExactModel:
         motion = ExactKinematics(self.plate).inverse_motion(*state)
         levels = []
         for name, part in zip(("position", "velocity", "acceleration"), motion, strict=True):
-            points = np.stack([getattr(moved, name) for moved in motions], axis=-2)
+            points = np.stack(
+                [getattr(motion_of_point, name) for motion_of_point in motions], axis=-2
+            )
             feet = np.concatenate([part.feet, np.zeros((*part.feet.shape[:-1], 1))], axis=-1)
             levels.append(np.concatenate([points, feet], axis=-2))
-        place, velocity, acceleration = levels
+        position, velocity, acceleration = levels
         center = motions[0]
         omega, alpha = center.angular_velocity, center.angular_acceleration
-        return _Bodies(place, velocity, acceleration, omega, alpha)
+        return _Bodies(position, velocity, acceleration, omega, alpha)
 
     def _virtual(self, coordinates: Any) -> _Bodies:
         """Return the motions `(..., 3, 9, 3)` at unit rates of heave, roll and pitch."""
@@ -530,8 +532,10 @@ class ExactModel:
                 "the actuators that push do not hold heave, roll and pitch; let others push",
                 {"coordinates": np.asarray(coordinates)},
             )
-        # The pseudo-inverse of the transpose gives the smallest f with J^T f = needed.
-        shares = np.linalg.pinv(np.swapaxes(rows, -1, -2))
+        # The pseudo-inverse of the transpose gives the smallest f with J^T f = required_forces.
+        force_distribution = np.linalg.pinv(np.swapaxes(rows, -1, -2))
         forces = np.zeros((*required_forces.shape[:-1], len(CORNERS)))
-        forces[..., pushing_pillars] = np.einsum("...ij,...j->...i", shares, required_forces)
+        forces[..., pushing_pillars] = np.einsum(
+            "...ij,...j->...i", force_distribution, required_forces
+        )
         return forces

@@ -376,19 +376,19 @@ def checked_coordinates(value: Any) -> FloatArray:
     return coordinates
 
 
-def _jets(**given: Any) -> tuple[Jet, ...]:
-    arrays = {name: as_floats(value, name, 3) for name, value in given.items()}
+def _jets(**arguments: Any) -> tuple[Jet, ...]:
+    arrays = {name: as_floats(value, name, 3) for name, value in arguments.items()}
     shape, columns = flatten_batch(**arrays)
     values = [np.moveaxis(column.reshape((*shape, 3)), -1, 0) for column in columns]
     return tuple(Jet(*(value[k] for value in values)) for k in range(3))
 
 
-def _motion(parts: list[Any]) -> ConfigurationMotion:
+def _motion(components: list[Any]) -> ConfigurationMotion:
     """Return value, rate and acceleration of components that are jets or constants."""
-    zero = np.zeros_like(parts[0].value)
+    zero = np.zeros_like(components[0].value)
     jets = [
         component if isinstance(component, Jet) else Jet(zero + component, zero, zero)
-        for component in parts
+        for component in components
     ]
     return ConfigurationMotion(
         _stack([jet.value for jet in jets]),
@@ -397,8 +397,8 @@ def _motion(parts: list[Any]) -> ConfigurationMotion:
     )
 
 
-def _stack(parts: list[Any]) -> Configuration:
-    columns = np.stack(np.broadcast_arrays(*parts), axis=-1)
+def _stack(components: list[Any]) -> Configuration:
+    columns = np.stack(np.broadcast_arrays(*components), axis=-1)
     feet = columns[..., 10:].reshape((*columns.shape[:-1], 4, 2))
     return Configuration(columns[..., :3], columns[..., 3:7], columns[..., 7:10], feet)
 

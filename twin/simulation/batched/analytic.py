@@ -28,7 +28,7 @@ class AnalyticBatchedPlant(BatchedPlant):
     """
 
     name: ClassVar[str] = "analytic"
-    own_fidelity: ClassVar[str] = "fast"
+    default_fidelity: ClassVar[str] = "fast"
 
     def _prepare(self) -> None:
         """Stack the constants of all machines."""

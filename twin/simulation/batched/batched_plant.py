@@ -134,7 +134,7 @@ def varied_plant(old_plant: Plant, platform: MachineModel, timestep: float, limi
     with for_many_machines():
         if same_drives(old_plant.platform, platform):
             check_step(platform, old_plant.drives.constants, timestep)
-            return old_plant.alike(platform)
+            return old_plant.copy_for(platform)
         plant = Plant(platform, inertial=False, limits=limits)
         plant.prepare(timestep)
     return plant
@@ -179,7 +179,7 @@ def empty_balls(size: int) -> Balls:
     )
 
 
-def whole_ratio(period: float, timestep: float) -> int:
+def steps_per_period(period: float, timestep: float) -> int:
     """Return the whole number of steps of `timestep` [s] in a `period` [s].
 
     Raises:
@@ -258,7 +258,7 @@ class BatchedPlant(ABC):
     """
 
     name: ClassVar[str]
-    own_fidelity: ClassVar[str]
+    default_fidelity: ClassVar[str]
 
     def __init__(
         self,
@@ -291,13 +291,13 @@ class BatchedPlant(ABC):
         self.size, self.limits = whole_number(size, "size", 1, MAX_PLANT_SIZE), limits
         self.mode = one_of(mode, "mode", COMMAND_MODES)
         self.fidelity = one_of(
-            self.own_fidelity if fidelity is None else fidelity, "fidelity", FIDELITIES
+            self.default_fidelity if fidelity is None else fidelity, "fidelity", FIDELITIES
         )
         self.period = bounded(period, "period", MIN_PERIOD, MAX_PERIOD)
         self.rolling_ball = as_ball(ball, platform.parameters)
         if timestep is None:
             timestep = suitable_timestep(platform, self.period, self._check_step)
-        self.ratio = whole_ratio(self.period, timestep)
+        self.ratio = steps_per_period(self.period, timestep)
         self.timestep = self.period / self.ratio
         self._check_step(platform, self.timestep)
         self._gains = loop_gains(platform, self.timestep)

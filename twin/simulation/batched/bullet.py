@@ -94,7 +94,7 @@ class BulletBatchedPlant(BatchedPlant):
     """
 
     name: ClassVar[str] = "bullet"
-    own_fidelity: ClassVar[str] = "fast"
+    default_fidelity: ClassVar[str] = "fast"
 
     def _prepare(self) -> None:
         """Load an engine for every machine."""
@@ -151,16 +151,16 @@ class BulletBatchedPlant(BatchedPlant):
                 if not machines.failed[index]:
                     self._step(index, substep)
         for index in running:
-            self._take_over(index)
+            self._copy_state(index)
         read_all(arrays, machines, self.period)
         if self.rolling_ball is not None:
             ball_lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
             self.ball_lost |= ball_lost & ~machines.failed
 
-    def _step(self, index: int, part: int) -> None:
+    def _step(self, index: int, substep: int) -> None:
         """Step a machine; it fails if its state is no longer valid."""
         engine, machines, inputs = self._engines[index], self.machines, self._inputs
-        base_acceleration = inputs.shaking[index, part] if self._is_shaken else self._no_shaking
+        base_acceleration = inputs.shaking[index, substep] if self._is_shaken else self._no_shaking
         self._previous_twists[index] = engine.read()[1]
         loop_gap = engine.advance(machines.forces[index], inputs.wrench[index], base_acceleration)
         machines.failed[index] = not loop_gap <= LARGEST_GAP
@@ -178,7 +178,7 @@ class BulletBatchedPlant(BatchedPlant):
             machines.coordinates[index] -= deflection[:k]
             machines.rates[index] -= deflection[k:]
 
-    def _take_over(self, index: int) -> None:
+    def _copy_state(self, index: int) -> None:
         """Copy an engine's state to its row at the end of a period, if the state is valid."""
         engine, machines = self._engines[index], self.machines
         if engine.has_failed:

@@ -35,7 +35,7 @@ from twin.engines.mujoco import (
 )
 from twin.errors import InputError
 from twin.kernels.batched.analytic import issue_all
-from twin.kernels.batched.mujoco import after_period, before_step, keep_twists, read_balls
+from twin.kernels.batched.mujoco import after_period, before_step, read_balls, store_twists
 from twin.machine.mechanism import PLATFORM_NAME
 from twin.model.ball import Ball, is_lost, on_plate, place_on_plate
 from twin.model.batch import usable_cores
@@ -104,13 +104,13 @@ class Cycle(NamedTuple):
     sliding_joints: IndexArray
     home: FloatArray
     """`(N, n)` coordinates of the actuators at home"""
-    dry: FloatArray
+    foot_friction: FloatArray
     """`(N, f, 2)` Coulomb friction [N] and transition speed [m/s] of the feet"""
 
 
-def cycle_of(home: FloatArray, dry: FloatArray, *groups: Any) -> Cycle:
+def cycle_of(home: FloatArray, foot_friction: FloatArray, *groups: Any) -> Cycle:
     """Return the arrays of a cycle from groups of arrays that have them by the same names."""
-    cycle_fields: dict[str, Any] = {"home": home, "dry": dry}
+    cycle_fields: dict[str, Any] = {"home": home, "foot_friction": foot_friction}
     for group in groups:
         cycle_fields |= group._asdict()
     return Cycle(*(cycle_fields[name] for name in Cycle._fields))
@@ -169,7 +169,7 @@ class CompiledMachine(NamedTuple):
     model: Any
 
     @property
-    def dry_friction(self) -> FloatArray:
+    def foot_friction(self) -> FloatArray:
         """Coulomb friction [N] and transition speed [m/s] of the sliding feet `(f, 2)`."""
         feet = [
             (friction.coulomb, friction.transition_speed) for friction in self.machine.frictions
@@ -197,8 +197,10 @@ def compile_machine(
 def scheme_of(platform: MachineModel, timestep: float, fidelity: str) -> Scheme:
     """Return the scheme for springs and dampers; dry friction is held constant over a step."""
     feet = (getattr(leg, "friction", None) for leg in platform.parameters.legs)
-    dry = any(foot is not None and foot.coulomb for foot in feet)
-    return "explicit" if dry else make_settings(timestep, cast(Fidelity, fidelity)).scheme
+    has_dry_friction = any(foot is not None and foot.coulomb for foot in feet)
+    return (
+        "explicit" if has_dry_friction else make_settings(timestep, cast(Fidelity, fidelity)).scheme
+    )
 
 
 def has_drives(platform: MachineModel) -> bool:
@@ -233,7 +235,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
     """
 
     name: ClassVar[str] = "mujoco"
-    own_fidelity: ClassVar[str] = "accurate"
+    default_fidelity: ClassVar[str] = "accurate"
 
     def _prepare(self) -> None:
         """Compile the machine."""
@@ -251,9 +253,9 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         self._wrenches = wrenches_of(self._batch)
         home = np.tile(platform.home_coordinates, (size, 1))
         self._plant_arrays = PlantArrays(home, np.ones(size), np.zeros((size, 6)))
-        self._dry = np.tile(self._nominal.dry_friction, (size, 1, 1))
+        self._foot_friction = np.tile(self._nominal.foot_friction, (size, 1, 1))
         self._data = mujoco.MjData(model)
-        self._is_tilted = False
+        self._is_gravity_changed = False
         self._has_drives = np.full(size, has_drives(platform))
         self._stage = POSITION_STAGE if machine.floats else VELOCITY_STAGE
         self._adopt_arrays()
@@ -276,24 +278,24 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
             compiled = self._nominal._replace(model=copy.copy(self._nominal.model))
         else:
             compiled = self._compile(platform)
-        dry = compiled.dry_friction
+        foot_friction = compiled.foot_friction
         if (
             not have_same_parts(self._nominal.model, compiled.model)
-            or dry.shape != self._dry.shape[1:]
+            or foot_friction.shape != self._foot_friction.shape[1:]
             or np.any(compiled.machine.measured_gains != self._layout.joint_gains)
         ):
             raise InputError(
                 "platforms", f"{platform.name} is no machine like {self.platform.name}"
             )
         super()._adopt(index, platform)
-        self._compiled[index], self._dry[index] = compiled, dry
+        self._compiled[index], self._foot_friction[index] = compiled, foot_friction
         self._plant_arrays.home[index] = platform.home_coordinates
         self._has_drives[index] = has_drives(platform)
         self._set_models()
 
     def _adopt_arrays(self) -> None:
         groups = (self._drive_arrays, self.machines, self._fields, self._layout)
-        self._cycle = cycle_of(self._plant_arrays.home, self._dry, *groups)
+        self._cycle = cycle_of(self._plant_arrays.home, self._foot_friction, *groups)
 
     def _set_models(self) -> None:
         """Hand the machines' own models to the batch.
@@ -352,11 +354,11 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         indices, runs = self._running_machines(), self._runs()
         with _no_log():
             for run_number, run_length in enumerate(runs, start=1):
-                self._tilt(run_number - 1)
+                self._set_base_accelerations(run_number - 1)
                 if before_step(self._cycle, *settings, run_length - 1):
                     indices = self._running_machines()
                 if 1 < run_number == len(runs):
-                    keep_twists(
+                    store_twists(
                         machines.failed,
                         self._fields,
                         self._layout,
@@ -374,7 +376,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
 
     def _runs(self) -> list[int]:
         """Return the numbers of engine steps for which forces are held, one after the other."""
-        inputs_change = self._is_shaken or self._dry.size or self._has_drives.any()
+        inputs_change = self._is_shaken or self._foot_friction.size or self._has_drives.any()
         constant = self.mode == "force" and not inputs_change
         return [self.ratio - 1, 1] if constant and self.ratio > 1 else [1] * self.ratio
 
@@ -390,11 +392,11 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         except batches.SimulationError as error:
             self.machines.failed[error.ids] = True
 
-    def _tilt(self, part: int) -> None:
+    def _set_base_accelerations(self, substep: int) -> None:
         """Apply the acceleration of the bases in one step of the engine, or end it."""
-        if not (self._is_shaken or self._is_tilted):
+        if not (self._is_shaken or self._is_gravity_changed):
             return
-        if not self._is_tilted:
+        if not self._is_gravity_changed:
             for index, compiled in enumerate(self._compiled):
                 if compiled is self._nominal:
                     self._compiled[index] = compiled._replace(model=copy.copy(compiled.model))
@@ -402,10 +404,10 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         fields = np.zeros((self.size, 3))
         fields[:, 2] = [-compiled.machine.gravity for compiled in self._compiled]
         if self._is_shaken:
-            fields -= self._inputs.shaking[:, part]
+            fields -= self._inputs.shaking[:, substep]
         for gravity, field in zip(self._gravity, fields, strict=True):
             gravity[:] = field
-        self._is_tilted = self._is_shaken
+        self._is_gravity_changed = self._is_shaken
         self._batch.set_models(self._models)  # required after any change
 
 

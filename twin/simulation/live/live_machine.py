@@ -94,14 +94,14 @@ class MachineRun:
         self.state: State
         self._state: State
         """state of the engine, with the engine's own time"""
-        self._first = self._step = 0
+        self._first_period = self._step = 0
         self._offset = 0.0
 
-    def start(self, first: int, pose: Any = None, twist: Any = None) -> None:
+    def start(self, first_period: int, pose: Any = None, twist: Any = None) -> None:
         """Start the run at a pose (default home) with a twist (default rest).
 
         Args:
-            first: control period of the session with which it begins.
+            first_period: control period of the session with which it begins.
             pose: `(7,)`.
             twist: `(6,)`.
 
@@ -109,10 +109,10 @@ class MachineRun:
             InputError: the engine's step does not fit the controller or the drives.
             SingularPoseError: a leg has no joint coordinates in this pose.
         """
-        time = first * self.loop.controller.period
+        time = first_period * self.loop.controller.period
         self._place(time, pose, twist, self.loop.springs(pose))
         self.loop.start(self.engine.timestep, self.state)
-        self._first, self._step, self.stopped = first, 0, ""
+        self._first_period, self._step, self.stopped = first_period, 0, ""
 
     def exchange(self, engine: Engine) -> None:
         """Exchange the engine for one with the same step; drives and controller run on.
@@ -178,7 +178,7 @@ class MachineRun:
         Raises:
             InputError: of another machine or period.
         """
-        self.loop.redirect(counted_from(reference, self._first))
+        self.loop.redirect(counted_from(reference, self._first_period))
 
     def controller(self, name: str, gains: Mapping[str, float], reference: Reference) -> Controller:
         """Return a controller that can take over; its reference is one of the session.
@@ -187,7 +187,9 @@ class MachineRun:
             InputError: the machine does not take the controller or its gains.
             MissingDependencyError: a library of the design is not installed.
         """
-        return controller_with(name, self.platform, counted_from(reference, self._first), gains)
+        return controller_with(
+            name, self.platform, counted_from(reference, self._first_period), gains
+        )
 
     def advance(
         self, disturbance: Disturbance | None = None, forces: FloatArray | None = None
@@ -246,9 +248,9 @@ class MachineRun:
         return state._replace(time=self._offset + state.time)
 
 
-def counted_from(reference: Reference, first: int) -> Reference:
-    """Return a reference of the session for a loop that began in control period `first`."""
-    return reference._replace(begin=reference.begin - first)
+def counted_from(reference: Reference, first_period: int) -> Reference:
+    """Return a reference of the session for a loop that began in control period `first_period`."""
+    return reference._replace(begin=reference.begin - first_period)
 
 
 def make_engine_for(
@@ -290,7 +292,7 @@ def new_run(
     platform: MachineModel,
     settings: Settings,
     reference: Reference,
-    first: int = 0,
+    first_period: int = 0,
     state: State | None = None,
     *,
     engine: Engine | None = None,
@@ -301,7 +303,7 @@ def new_run(
         platform: the machine.
         settings: engine, controller, gains.
         reference: of the session.
-        first: control period of the session with which it begins.
+        first_period: control period of the session with which it begins.
         state: initial state; None: at rest at home.
         engine: engine to use; None: a new one as the settings name it.
 
@@ -309,12 +311,12 @@ def new_run(
         InputError: the machine does not take the engine, the controller or its gains.
         MissingDependencyError: a library is not installed.
     """
-    own_reference = counted_from(reference, first)
+    own_reference = counted_from(reference, first_period)
     controller = controller_with(settings.controller, platform, own_reference, settings.gains)
     if engine is None:
         engine = make_engine_for(platform, settings.engine, settings.fidelity, controller.period)
     run = MachineRun(platform, engine, controller)
-    run.start(first, *(() if state is None else (state.pose, state.twist)))
+    run.start(first_period, *(() if state is None else (state.pose, state.twist)))
     return run
 
 
@@ -326,12 +328,12 @@ class Comparison:
     """
 
     def __init__(
-        self, first: MachineRun, settings: Settings, reference: Reference, step: int
+        self, main_run: MachineRun, settings: Settings, reference: Reference, step: int
     ) -> None:
         """Start the second engine in the state of the first machine.
 
         Args:
-            first: the first machine.
+            main_run: the first machine.
             settings: with a comparison.
             reference: around control period `step`.
             step: control period of the session.
@@ -342,24 +344,24 @@ class Comparison:
         """
         assert settings.comparison is not None
         uses_defaults = settings.comparison == "mujoco" and settings.comparison_defaults
-        self._follows = settings.comparison_input == "forces"
+        self._takes_forces = settings.comparison_input == "forces"
         options: dict[str, Any] = {"engine_defaults": True} if uses_defaults else {}
         if settings.comparison != "analytic":
             options["largest_gap"] = LARGEST_GAP
         engine = make_engine_for(
-            first.platform,
+            main_run.platform,
             settings.comparison,
             settings.fidelity,
-            first.loop.controller.period,
+            main_run.loop.controller.period,
             **options,
         )
         try:
-            if engine.timestep == first.engine.timestep:
-                self.run = first.copy_with_engine(engine)
+            if engine.timestep == main_run.engine.timestep:
+                self.run = main_run.copy_with_engine(engine)
             else:
                 own_settings = settings.model_copy(update={"engine": settings.comparison})
                 self.run = new_run(
-                    first.platform, own_settings, reference, step, first.state, engine=engine
+                    main_run.platform, own_settings, reference, step, main_run.state, engine=engine
                 )
         except TwinError:
             engine.close()
@@ -368,7 +370,7 @@ class Comparison:
     def advance(self, disturbance: Disturbance | None, applied_forces: FloatArray) -> None:
         """Advance by one control period under the forces `(m, n)` of the first machine."""
         forces = None
-        if self._follows:
+        if self._takes_forces:
             force_rows = np.arange(self.run.ratio) * len(applied_forces) // self.run.ratio
             forces = applied_forces[force_rows]
         self.run.advance(disturbance, forces)

@@ -40,7 +40,7 @@ class Chart(NamedTuple):
     limits: tuple[float, ...] = ()
     """values [SI] at which a horizontal limit line is drawn"""
     logarithmic: bool = False
-    least: float = 0.0
+    min_extent: float = 0.0
     """smallest distance from zero [SI] that the vertical axis covers, so that noise does not fill
     the chart; 0 where curves do not rest at zero"""
 
@@ -236,16 +236,22 @@ ENGINE_DIFFERENCE = Chart(
 )
 
 
-def difference(first: Any, second: Any) -> FloatArray:
+def difference(pose: Any, other_pose: Any) -> FloatArray:
     """Return distance [m] and angle [rad] between two poses `(7,)`."""
-    distance = float(np.linalg.norm(first[:3] - second[:3]))
-    return np.array([distance, float(angle_between(first[3:], second[3:]))])
+    distance = float(np.linalg.norm(pose[:3] - other_pose[:3]))
+    return np.array([distance, float(angle_between(pose[3:], other_pose[3:]))])
 
 
 def _axes_chart(name: str, title: str, unit: str, scale: float, axes: list[str]) -> Chart:
     setpoints = tuple(f"{axis} setpoint" for axis in axes)
     return Chart(
-        name, title, unit, (*setpoints, *axes), scale, setpoint=setpoints, least=MIN_CHART_RANGE
+        name,
+        title,
+        unit,
+        (*setpoints, *axes),
+        scale,
+        setpoint=setpoints,
+        min_extent=MIN_CHART_RANGE,
     )
 
 
@@ -270,7 +276,7 @@ def _actuator_charts(platform: MachineModel, limits: ActuatorLimits) -> tuple[Ch
             names,
             scale,
             limits=_lines(-limits.speed, limits.speed),
-            least=MIN_CHART_RANGE,
+            min_extent=MIN_CHART_RANGE,
         ),
         Chart(
             "forces",

@@ -88,7 +88,7 @@ class MachineSession:
         self.real_time_factor = float("nan")
         self._put_home(platform, chosen_settings)
         self.machine = str(machine) if machine in known_machines() else platform.name
-        self._own = (self.machine, machine)
+        self._user_machine = (self.machine, machine)
 
     def _put_home(self, platform: MachineModel, settings: Settings) -> None:
         """Prepare a machine at home; nothing changes where that fails.
@@ -147,7 +147,7 @@ class MachineSession:
     @property
     def machines(self) -> dict[str, str | Path]:
         """Machines to choose from: name -> name or file; the file it was made with among them."""
-        return known_machines(*self._own)
+        return known_machines(*self._user_machine)
 
     @property
     def configurations(self) -> tuple[str, ...]:
@@ -380,7 +380,7 @@ class MachineSession:
         disturbance, previous_state = self.disturbance, self._run.state
         self._run.advance(disturbance)
         if self._run.stopped and self._run.state is previous_state:
-            self._note()
+            self._append_history()
             return
         if self._comparison is not None:
             self._comparison.advance(disturbance, self._run.applied_forces)
@@ -388,7 +388,7 @@ class MachineSession:
         self._disturbed_periods = max(0, self._disturbed_periods - 1)
         self._step += 1
         if self.time >= self._last_noted_time + HISTORY_INTERVAL - 0.5 * self.period:
-            self._note()
+            self._append_history()
 
     def _change(self, settings: Settings) -> None:
         """Apply changed settings of the same machine while it runs.
@@ -442,7 +442,7 @@ class MachineSession:
             self._comparison.run.redirect(reference)
         return reference
 
-    def _note(self) -> None:
+    def _append_history(self) -> None:
         """Add a row to the history; the loop gap [m] is how far the mechanism's loops are open."""
         self._last_noted_time = self.time
         run = self._run

@@ -129,25 +129,25 @@ class Runner:
         self,
         source: Source,
         *,
-        shown: Callable[[], None] | None = None,
-        watched: Callable[[], bool] | None = None,
+        after_advance: Callable[[], None] | None = None,
+        is_watched: Callable[[], bool] | None = None,
         rate: float = UPDATE_RATE,
     ) -> None:
         """Prepare the thread; `start` starts it.
 
         Args:
             source: that shall run.
-            shown: called on the thread after every advance, also while paused.
-            watched: returns whether somebody looks. A run that nobody looks at, and of which nobody
-                asks anything, waits after `UNWATCHED_TIMEOUT` seconds; default: always.
+            after_advance: called on the thread after every advance, also while paused.
+            is_watched: returns whether somebody looks. A run that nobody looks at, and of which
+                nobody asks anything, waits after `UNWATCHED_TIMEOUT` seconds; default: always.
             rate: advances per second.
         """
         self.source = source
         self.paused = self.waiting = False
         self.speed = 1.0
         self.real_time_factor = float("nan")
-        self._after_advance = shown or (lambda: None)
-        self._is_watched = watched or (lambda: True)
+        self._after_advance = after_advance or (lambda: None)
+        self._is_watched = is_watched or (lambda: True)
         self._period = 1.0 / positive(rate, "rate")
         self._requests: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self._ending = threading.Event()
@@ -420,7 +420,7 @@ class Replay:
             return
         self._time = min(self._time + max(duration, 0.0), self.end)
         while self._next <= self._row(self._time):
-            self._note()
+            self._append_history()
 
     def seek(self, time: Any) -> None:
         """Go to a time [s] of the recording, or the nearest it has; the charts go along.
@@ -436,7 +436,7 @@ class Replay:
         last_row = self._row(self._time)
         self._next = max(0, last_row - self.history.capacity + 1)
         while self._next <= last_row:
-            self._note()
+            self._append_history()
 
     def reset(self) -> None:
         """Go back to the first row."""
@@ -449,7 +449,7 @@ class Replay:
         """Return the last row of the charts up to a time [s]."""
         return int((time - self.start) / HISTORY_INTERVAL + 1e-9)
 
-    def _note(self) -> None:
+    def _append_history(self) -> None:
         """Append the next recorded row to the charts."""
         row_index = self._next
         time = self.start + row_index * HISTORY_INTERVAL

@@ -265,7 +265,7 @@ class SetUp(NamedTuple):
     target of the camera [m]"""
 
 
-def written(set_up: SetUp) -> str:
+def set_up_text(set_up: SetUp) -> str:
     """Return a set-up as a text that leaves out defaults."""
     defaults, changed_values = Settings(), {"machine": set_up.machine}
     for name in SETTING_NAMES:

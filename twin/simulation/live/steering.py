@@ -104,7 +104,7 @@ def at_rest(values: FloatArray) -> AxisSample:
     return AxisSample(values, np.zeros_like(values), np.zeros_like(values))
 
 
-def through(start: AxisSample, end: AxisSample, duration: float) -> Transfer:
+def quintic_transfer(start: AxisSample, end: AxisSample, duration: float) -> Transfer:
     """Return the transfer between two states of motion in a given time [s]."""
     start_rows = [start.values, start.rates * duration, start.accelerations * duration**2]
     start_rows += [end.values, end.rates * duration, end.accelerations * duration**2]
@@ -161,16 +161,16 @@ class Pace:
             float(np.sqrt(5.774 * travel / self.rise).max()),
         )
         if not (start.rates.any() or end.rates.any()):
-            return through(start, end, duration)
+            return quintic_transfer(start, end, duration)
         # Prescribed end speeds may exceed the limit; 5 % margin keeps a transfer possible.
         speed_bound = np.maximum(self.speed, 1.05 * self._fastest(start, end))
         for factor in DURATION_FACTORS:
-            candidate = through(start, end, duration * factor)
+            candidate = quintic_transfer(start, end, duration * factor)
             paths = candidate.axes(CHECKED_PHASES * candidate.duration)
             within_speed = (np.abs(paths.rates @ self._actuators.T) <= speed_bound).all()
             if within_speed and (allowed is None or allowed(paths.values)):
                 return candidate
-        return through(start, end, duration)
+        return quintic_transfer(start, end, duration)
 
     def _fastest(self, start: AxisSample, end: AxisSample) -> FloatArray:
         """Return the larger of the actuators' prescribed speeds `(n,)` at the two ends."""
@@ -285,7 +285,7 @@ class AxisTrajectory:
         """End the trajectory at `time` [s]; its past is kept, as slopes need it."""
         past_segments = [segment for segment in self._segments if segment.begin < time]
         if past_segments and past_segments[-1].end < time:
-            past_segments.append(Segment(past_segments[-1].end, time, through_rest(self._last)))
+            past_segments.append(Segment(past_segments[-1].end, time, held_state(self._last)))
         self._segments = deque(
             segment._replace(end=min(segment.end, time)) for segment in past_segments
         )
@@ -295,7 +295,7 @@ class AxisTrajectory:
         """Append the transfer between two states, if they differ."""
         self._last = end
         if all(np.abs(a - b).max() <= STATE_TOLERANCE for a, b in zip(start, end, strict=True)):
-            self._segments.append(Segment(time, time, through_rest(end)))
+            self._segments.append(Segment(time, time, held_state(end)))
             return
         transfer = self._pace.transfer(start, end, self._is_allowed)
         self._segments.append(Segment(time, time + transfer.duration, transfer.axes))
@@ -327,7 +327,7 @@ class AxisTrajectory:
             self._append(motion)
 
 
-def through_rest(state: AxisSample) -> Callable[[FloatArray], AxisSample]:
+def held_state(state: AxisSample) -> Callable[[FloatArray], AxisSample]:
     """Return the axes of a segment that stays in one state."""
 
     def axes(time: FloatArray) -> AxisSample:
@@ -390,10 +390,10 @@ class Axes:
             else nearest_allowed(self.platform.constants.legs, poses)
         )
 
-    def whole(self, shown: FloatArray) -> FloatArray:
+    def all_axes(self, shown_values: FloatArray) -> FloatArray:
         """Return all axes `(k,)` [m], [rad] from the shown ones in their units."""
         values = np.zeros(len(self.names))
-        values[self.shown] = shown * self.units
+        values[self.shown] = shown_values * self.units
         return values
 
     def shown_values(self, values: FloatArray) -> FloatArray:
@@ -406,10 +406,8 @@ class Axes:
         outside_rows = np.flatnonzero(~self.platform.within_limits(self.poses(path_values)))
         if not outside_rows.size:
             return end
-        lower_fraction, upper_fraction = (
-            (0.0 if outside_rows[0] == 0 else PATH_FRACTIONS[outside_rows[0] - 1]),
-            PATH_FRACTIONS[outside_rows[0]],
-        )
+        lower_fraction = 0.0 if outside_rows[0] == 0 else PATH_FRACTIONS[outside_rows[0] - 1]
+        upper_fraction = PATH_FRACTIONS[outside_rows[0]]
         for _ in range(20):
             middle_fraction = 0.5 * (lower_fraction + upper_fraction)
             trial_values = start + middle_fraction * (end - start)
@@ -472,7 +470,7 @@ class Steering:
     def reset(self) -> None:
         """Rest at home again."""
         self.trajectory = AxisTrajectory(self._pace, len(self.axes.names), self._is_inside)
-        self._until = -np.inf
+        self._reference_end = -np.inf
 
     @property
     def target(self) -> FloatArray:
@@ -493,10 +491,10 @@ class Steering:
         Raises:
             InputError: wrong shape or not finite.
         """
-        target_values = self.axes.whole(as_vector(values, "values", len(self.axes.shown)))
+        target_values = self.axes.all_axes(as_vector(values, "values", len(self.axes.shown)))
         start_values = self.trajectory.state(time).values
         self.trajectory.move_to(time, self.axes.reachable(start_values, target_values))
-        self._until = -np.inf
+        self._reference_end = -np.inf
 
     def play(self, time: float, motion: Motion, loop: bool) -> None:
         """Go to the start of a motion about home and along it, again and again with `loop`.
@@ -522,16 +520,16 @@ class Steering:
                 f"leaves the actuators' limits at {exit_time:.3g} s; give a smaller amplitude",
             )
         self.trajectory.play(time, motion, loop)
-        self._until = -np.inf
+        self._reference_end = -np.inf
 
     def stop(self, time: float) -> None:
         """End a motion that is played and come to rest."""
         self.trajectory.stop(time)
-        self._until = -np.inf
+        self._reference_end = -np.inf
 
     def due(self, time: float) -> bool:
         """Return whether controllers need a new reference at `time` [s]."""
-        return time + RENEWAL_LEAD_TIME > self._until
+        return time + RENEWAL_LEAD_TIME > self._reference_end
 
     def reference(self, step: int) -> Reference:
         """Return the reference around control period `step`, counted from the last reset."""
@@ -542,7 +540,7 @@ class Steering:
         )
         self.trajectory.forget(float(times[0]))
         motion = self.axes.motion(self.trajectory.sample(times))
-        self._until = float(times[-1])
+        self._reference_end = float(times[-1])
         new_reference = reference_of(self.platform, self.period, times, *motion)
         return new_reference._replace(begin=first_period)
 

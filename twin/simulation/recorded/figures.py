@@ -166,18 +166,18 @@ def _lines(model: MachineModel, poses: FloatArray, coordinates: FloatArray) -> l
     k, n = len(poses), model.n_actuators
     tips = rotated(np.repeat(poses[:, 3:], n, axis=0), np.tile(top, (k, 1))).reshape(k, n, 3)
     tips = tips + poses[:, None, :3]
-    base = np.broadcast_to(bottom[_around(bottom)], (k, n + 1, 3))
+    base = np.broadcast_to(bottom[_angular_order(bottom)], (k, n + 1, 3))
     lines = [MovingLine("base", base, MUTED_COLOR, 5.0)]
     elbow_points = _elbows(model, coordinates)
     for leg in range(n):
         ends = [np.broadcast_to(bottom[leg], (k, 3)), tips[:, leg]]
         points = ends if elbow_points is None else [ends[0], elbow_points[:, leg], ends[1]]
         lines.append(MovingLine(f"leg {leg + 1}", np.stack(points, axis=1), curve_color(leg), 6.0))
-    lines.append(MovingLine("platform", tips[:, _around(top)], TEXT_COLOR, 7.0))
+    lines.append(MovingLine("platform", tips[:, _angular_order(top)], TEXT_COLOR, 7.0))
     return lines
 
 
-def _around(points: FloatArray) -> Any:
+def _angular_order(points: FloatArray) -> Any:
     """Return joint indices `(n + 1,)` in angular order around their centre, the first repeated."""
     arms = points - points.mean(axis=0)
     order = np.argsort(np.arctan2(arms[:, 1], arms[:, 0]))

@@ -32,42 +32,55 @@ from twin.viewer.bodies.meshes import (
 )
 
 
-def servo_leg(leg: RssLeg, place: LegGeometry, look: Drawing, neighbours: FloatArray) -> list[Part]:
+def servo_leg(
+    leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing, neighbours: FloatArray
+) -> list[Part]:
     """Return the leg; the motor lies on the side of the crank that is farther from the next leg.
 
     Args:
         leg: its parameters.
-        place: of it.
-        look: dimensions of the machine as drawn.
+        leg_geometry: of it.
+        drawing: dimensions of the machine as drawn.
         neighbours: `(k, 3)` [m] base joints of all legs.
     """
-    name, drawn, home = f"leg_{place.number}", appearance(leg), leg.home_geometry(place)
-    rod_radius, servo = drawn.rod_radius, _servo_size(look)
-    side = _free_side(place.base, home.axis, neighbours)
+    name, dimensions, home = (
+        f"leg_{leg_geometry.number}",
+        appearance(leg),
+        leg.home_geometry(leg_geometry),
+    )
+    rod_radius, servo = dimensions.rod_radius, _servo_size(drawing)
+    side = _free_side(leg_geometry.base, home.axis, neighbours)
     length, tip = leg.crank_length, leg.rod_length
     joint = max(1.5 * rod_radius, 0.55 * servo)
     return [
-        *_servo(place.base, side * home.axis, servo, look.base_top),
+        *_servo(leg_geometry.base, side * home.axis, servo, drawing.base_top),
         *_crank(f"{name}_crank", servo, length, side, joint),
         Part(
             f"{name}_rod",
             METAL_MATERIAL,
-            tube(rod_radius, 1.5 * joint, tip - 1.5 * look.platform_joint_radius),
+            tube(rod_radius, 1.5 * joint, tip - 1.5 * drawing.platform_joint_radius),
         ),
         Part(
             f"{name}_rod",
             DARK_MATERIAL,
-            joined(_rod_ends(rod_radius, tip, joint, look.platform_joint_radius)),
+            joined(_rod_ends(rod_radius, tip, joint, drawing.platform_joint_radius)),
         ),
-        ball_socket(PLATFORM_NAME, place.joint, look.platform_joint_radius, look.platform_bottom),
+        ball_socket(
+            PLATFORM_NAME,
+            leg_geometry.joint,
+            drawing.platform_joint_radius,
+            drawing.platform_bottom,
+        ),
     ]
 
 
-def servo_end(leg: RssLeg, place: LegGeometry, look: Drawing, neighbours: FloatArray) -> FloatArray:
+def servo_end(
+    leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing, neighbours: FloatArray
+) -> FloatArray:
     """Return the end `(3,)` [m] of the motor of a leg, farthest from its crank."""
-    axis = leg.home_axis(place)
-    side = _free_side(place.base, axis, neighbours)
-    return np.asarray(place.base + 9.0 * _servo_size(look) * side * axis)
+    axis = leg.home_axis(leg_geometry)
+    side = _free_side(leg_geometry.base, axis, neighbours)
+    return np.asarray(leg_geometry.base + 9.0 * _servo_size(drawing) * side * axis)
 
 
 def _servo(foot: FloatArray, axis: FloatArray, size: float, floor: float) -> list[Part]:
@@ -127,17 +140,17 @@ def _crank(body: str, size: float, length: float, side: float, joint: float) -> 
     ]
 
 
-def _rod_ends(thin: float, length: float, elbow: float, ball: float) -> list[Mesh]:
+def _rod_ends(rod_radius: float, length: float, elbow: float, ball: float) -> list[Mesh]:
     """Return the eye about the elbow and the sleeve of the upper joint of a rod along z."""
     eye = tube(1.25 * elbow, -0.55 * elbow, 0.55 * elbow).moved(np.zeros(3), upright(X_AXIS))
-    lower = tube(1.5 * thin, 1.05 * elbow, 3.2 * elbow)
-    upper = tube(1.5 * thin, length - 2.8 * ball, length - 0.8 * ball)
+    lower = tube(1.5 * rod_radius, 1.05 * elbow, 3.2 * elbow)
+    upper = tube(1.5 * rod_radius, length - 2.8 * ball, length - 0.8 * ball)
     return [eye, lower, upper, sphere(ball).moved(length * Z_AXIS)]
 
 
-def _servo_size(look: Drawing) -> float:
+def _servo_size(drawing: Drawing) -> float:
     """Return the unit length [m] of a servo's dimensions: its axis is 2.3 units above the base."""
-    return look.base_joint_radius / 1.8
+    return drawing.base_joint_radius / 1.8
 
 
 def _free_side(foot: FloatArray, axis: FloatArray, neighbours: FloatArray) -> float:

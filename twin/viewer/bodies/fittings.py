@@ -109,7 +109,9 @@ def ball_socket(body: str, joint: FloatArray, radius: float, bottom: float) -> P
     return Part(body, DARK_MATERIAL, joined([cup, flange]).moved(joint))
 
 
-def flexure(body: str, joint: FloatArray, along: FloatArray, radius: float, length: float) -> Part:
+def flexure(
+    body: str, joint: FloatArray, direction: FloatArray, radius: float, length: float
+) -> Part:
     """Return half of a flexure: from its thin neck at `joint` `(3,)` along a direction `(3,)`."""
     profile = np.array(
         [
@@ -124,7 +126,7 @@ def flexure(body: str, joint: FloatArray, along: FloatArray, radius: float, leng
         ]
     )
     profile = profile * [radius, length]
-    return Part(body, METAL_MATERIAL, turned(profile).moved(joint, upright(along)))
+    return Part(body, METAL_MATERIAL, turned(profile).moved(joint, upright(direction)))
 
 
 def motor(radius: float, low: float, high: float) -> Mesh:
@@ -133,32 +135,36 @@ def motor(radius: float, low: float, high: float) -> Mesh:
     grooves = [0.55, 0.65, 0.75, 0.85]
     profile = [(0.0, low), (0.94 * radius, low), (radius, low + 0.04 * length)]
     for position in grooves:
-        at = low + position * length
-        profile += [(radius, at), (0.88 * radius, at + 0.01 * length)]
-        profile += [(0.88 * radius, at + 0.03 * length), (radius, at + 0.04 * length)]
+        height = low + position * length
+        profile += [(radius, height), (0.88 * radius, height + 0.01 * length)]
+        profile += [(0.88 * radius, height + 0.03 * length), (radius, height + 0.04 * length)]
     profile += [(radius, high - 0.04 * length), (0.9 * radius, high), (0.0, high)]
     return turned(profile)
 
 
-def drive_plate(radius: float, beside: FloatArray, other: float, low: float, high: float) -> Mesh:
+def drive_plate(
+    radius: float, motor_axis: FloatArray, motor_radius: float, low: float, high: float
+) -> Mesh:
     """Return the gearbox between a leg along z and a motor next to it.
 
     Args:
         radius: [m] about the leg.
-        beside: `(2,)` [m] of the motor's axis.
-        other: radius [m] about the motor.
+        motor_axis: `(2,)` [m] of the motor's axis.
+        motor_radius: radius [m] about the motor.
         low: height [m] of its lower face.
         high: height [m] of its upper face.
     """
-    outline = around([[0.0, 0.0], beside], [radius, other])
+    outline = around([[0.0, 0.0], motor_axis], [radius, motor_radius])
     return extruded(outline, low, high, 0.12 * (high - low))
 
 
-def screws(middle: FloatArray, reach: float, radius: float, count: int) -> list[Mesh]:
+def screws(middle: FloatArray, circle_radius: float, radius: float, count: int) -> list[Mesh]:
     """Return the heads of screws on a circle about z, which stand on `middle` `(3,)`."""
     angles = 2.0 * np.pi * (np.arange(count) + 0.5) / count
     head = tube(radius, 0.0, 0.8 * radius, 12)
-    return [head.moved(middle + reach * np.array([np.cos(a), np.sin(a), 0.0])) for a in angles]
+    return [
+        head.moved(middle + circle_radius * np.array([np.cos(a), np.sin(a), 0.0])) for a in angles
+    ]
 
 
 def _lug(radius: float, depth: float) -> Mesh:

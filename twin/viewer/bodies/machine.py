@@ -80,7 +80,7 @@ MAX_MESH_WIDTH = 1e6
 """[m] Largest width of a mesh."""
 
 
-def drawn_mesh(look: Appearance) -> Mesh:
+def drawn_mesh(appearance: Appearance) -> Mesh:
     """Return the mesh of a drawing in the platform frame [m].
 
     Raises:
@@ -88,15 +88,15 @@ def drawn_mesh(look: Appearance) -> Mesh:
             triangles enclose nothing that can be drawn.
         MissingDependencyError: trimesh is not installed.
     """
-    path = Path(look.mesh)
+    path = Path(appearance.mesh)
     try:
-        return _read(path, path.stat().st_mtime_ns, look.unit)
+        return _read_mesh(path, path.stat().st_mtime_ns, appearance.unit)
     except OSError as error:
         raise InputError(MESH_FIELD, f"cannot read {path} ({error.strerror})") from None
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, _changed: int, unit: float) -> Mesh:
+def _read_mesh(path: Path, _changed: int, unit: float) -> Mesh:
     trimesh = optional("trimesh")
     try:
         with np.errstate(all="ignore"):
@@ -140,75 +140,83 @@ SHADOW_LAYERS = 12
 """Number of layers of a soft shadow."""
 
 
-def base_plate(look: Drawing, feet: FloatArray) -> list[Part]:
+def base_plate(drawing: Drawing, feet: FloatArray) -> list[Part]:
     """Return the base plate around the feet `(k, 2)` [m] of the legs, with its anchor screws."""
-    edge_margin = 2.4 * look.base_joint_radius
+    edge_margin = 2.4 * drawing.base_joint_radius
     radius = float(np.linalg.norm(feet, axis=1).max()) + edge_margin
     outline = around(feet, edge_margin)
-    thickness = look.base_thickness
+    thickness = drawing.base_thickness
     bevel = min(0.25 * thickness, 0.012 * radius)
-    plate = extruded(outline, look.floor, look.base_top, bevel)
+    plate = extruded(outline, drawing.floor, drawing.base_top, bevel)
     return [Part(BASE_NAME, "base", plate)]
 
 
-def soft_shadows(look: Drawing, feet: FloatArray, joints: FloatArray) -> Part:
+def soft_shadows(drawing: Drawing, feet: FloatArray, joints: FloatArray) -> Part:
     """Return thin dark layers below the base plate and below the platform at home.
 
     Each is nearly clear; where many lie on each other the ground looks darker.
 
     Args:
-        look: dimensions of the machine in pictures.
+        drawing: dimensions of the machine in pictures.
         feet: `(k, 2)` [m] around which the base plate is.
         joints: `(n, 2)` [m] of the platform at home, in the base frame.
     """
-    step = 0.1 * look.base_radius / SHADOW_LAYERS
-    shadow_thickness = 2e-4 * look.base_radius
+    layer_width = 0.1 * drawing.base_radius / SHADOW_LAYERS
+    shadow_thickness = 2e-4 * drawing.base_radius
     layers = []
     for k in range(SHADOW_LAYERS):
         # Wide layers lie below narrow ones.
         height = (1 + 2 * k) * shadow_thickness
-        ground = around(feet, 2.4 * look.base_joint_radius + (SHADOW_LAYERS - k) * step)
-        layers.append(extruded(ground, look.floor + height, look.floor + height + shadow_thickness))
-        middle = joints.mean(axis=0)
-        below = around(middle + (1.0 - 0.6 * k / SHADOW_LAYERS) * (joints - middle), step)
+        ground = around(feet, 2.4 * drawing.base_joint_radius + (SHADOW_LAYERS - k) * layer_width)
         layers.append(
-            extruded(below, look.base_top + height, look.base_top + height + shadow_thickness)
+            extruded(ground, drawing.floor + height, drawing.floor + height + shadow_thickness)
+        )
+        middle = joints.mean(axis=0)
+        platform_outline = around(
+            middle + (1.0 - 0.6 * k / SHADOW_LAYERS) * (joints - middle), layer_width
+        )
+        layers.append(
+            extruded(
+                platform_outline,
+                drawing.base_top + height,
+                drawing.base_top + height + shadow_thickness,
+            )
         )
     return Part(BASE_NAME, SHADOW_MATERIAL, joined(layers))
 
 
-def platform_plate(look: Drawing, joints: FloatArray) -> list[Part]:
+def platform_plate(drawing: Drawing, joints: FloatArray) -> list[Part]:
     """Return the platform's plate above its joints `(n, 3)` [m], its screws, and its heading."""
-    bottom, thickness = look.platform_bottom, look.platform_thickness
+    bottom, thickness = drawing.platform_bottom, drawing.platform_thickness
     top = bottom + thickness
     corners = joints[:, :2]
-    margin = look.platform_radius - float(np.linalg.norm(corners, axis=1).max())
+    margin = drawing.platform_radius - float(np.linalg.norm(corners, axis=1).max())
     outline = around(corners, margin)
-    if _width(corners) < 1e-2 * look.platform_radius:
-        outline = around(np.zeros((1, 2)), look.platform_radius)
-    bevel = min(0.3 * thickness, 0.02 * look.platform_radius)
+    if _width(corners) < 1e-2 * drawing.platform_radius:
+        outline = around(np.zeros((1, 2)), drawing.platform_radius)
+    bevel = min(0.3 * thickness, 0.02 * drawing.platform_radius)
     plate = extruded(outline, bottom, top, bevel)
-    head = 0.008 * look.platform_radius
+    head = 0.008 * drawing.platform_radius
     heads: list[Mesh] = []
     for corner in corners:
         heads += screws(np.array([*corner, top]), 0.55 * margin, min(0.13 * margin, 2 * head), 4)
     return [
         Part(PLATFORM_NAME, "platform", plate),
         Part(PLATFORM_NAME, METAL_MATERIAL, joined(heads)),
-        Part(PLATFORM_NAME, ACCENT_MATERIAL, _arrow(0.82 * _reach(outline), top, head)),
+        Part(PLATFORM_NAME, ACCENT_MATERIAL, _arrow(0.82 * _extent_along_x(outline), top, head)),
     ]
 
 
-def _arrow(length: float, top: float, thick: float) -> Mesh:
+def _arrow(length: float, top: float, thickness: float) -> Mesh:
     """Return an arrow along x on a plate whose upper face is at `top` [m]."""
     width = 0.045 * length
     shaft_start, neck, arrow_tip = 0.25 * length, 0.72 * length, length
     shaft = np.array([[shaft_start, -width], [neck, -width], [neck, width], [shaft_start, width]])
     head = np.array([[neck, -2.6 * width], [arrow_tip, 0.0], [neck, 2.6 * width]])
-    return joined([extruded(outline_part, top, top + thick) for outline_part in (shaft, head)])
+    return joined([extruded(outline_part, top, top + thickness) for outline_part in (shaft, head)])
 
 
-def _reach(outline: FloatArray) -> float:
+def _extent_along_x(outline: FloatArray) -> float:
     """Return how far [m] an outline `(m, 2)`, anticlockwise around the origin, goes along x."""
     next_corners = np.roll(outline, -1, axis=0)
     crossing = (outline[:, 1] <= 0.0) & (next_corners[:, 1] > 0.0)
@@ -226,14 +234,14 @@ def picture_drawing(parameters: MachineParameters) -> Drawing:
 
     The base plate lies lower for them; the platform's plate stays where it is.
     """
-    look = machine_drawing(parameters)
-    radius = max(look.base_joint_radius, MIN_JOINT_RATIO * look.base_radius)
-    joint = look.platform_joint_radius
-    lowered = 1.3 * (radius - look.base_joint_radius)
-    return look._replace(
+    drawing = machine_drawing(parameters)
+    radius = max(drawing.base_joint_radius, MIN_JOINT_RATIO * drawing.base_radius)
+    joint = drawing.platform_joint_radius
+    lowered = 1.3 * (radius - drawing.base_joint_radius)
+    return drawing._replace(
         base_joint_radius=radius,
         platform_joint_radius=max(joint, min(MAX_JOINT_RATIO * joint, 0.7 * radius)),
-        base_top=look.base_top - lowered,
+        base_top=drawing.base_top - lowered,
     )
 
 
@@ -288,18 +296,20 @@ def shape_mesh(shape: Shape) -> Mesh:
     return extruded(shape.outline, shape.bottom, shape.top)
 
 
-def _leg_parts(leg: Leg, place: LegGeometry, look: Drawing, joints: np.ndarray) -> list[Part]:
+def _leg_parts(
+    leg: Leg, leg_geometry: LegGeometry, drawing: Drawing, joints: np.ndarray
+) -> list[Part]:
     """Return what a leg shows; nothing for a kind without a picture."""
     if isinstance(leg, StrutLeg):
-        return flexure_leg(leg, place, look)
+        return flexure_leg(leg, leg_geometry, drawing)
     if isinstance(leg, UpsLeg):
-        return screw_leg(leg, place, look)
+        return screw_leg(leg, leg_geometry, drawing)
     if isinstance(leg, ViscoelasticLeg):
-        return spring_leg(leg, place, look)
+        return spring_leg(leg, leg_geometry, drawing)
     if isinstance(leg, RssLeg):
-        return servo_leg(leg, place, look, joints)
+        return servo_leg(leg, leg_geometry, drawing, joints)
     if isinstance(leg, PillarLeg):
-        return pillar_leg(leg, place, look)
+        return pillar_leg(leg, leg_geometry, drawing)
     return []
 
 
@@ -328,9 +338,8 @@ class Scheme(NamedTuple):
 
     ground: tuple[float, float, float]
     lines: tuple[float, float, float]
-    below: tuple[float, float, float]
-    """colour of the sky at the horizon"""
-    above: tuple[float, float, float]
+    horizon: tuple[float, float, float]
+    zenith: tuple[float, float, float]
 
 
 LIGHT_SCHEME = Scheme(
@@ -360,9 +369,9 @@ def light_up(scene: Element, *, dark: bool) -> None:
         tones = {"rgb1": _numbers(colours.ground), "markrgb": _numbers(colours.lines)}
         element.attrib |= GROUND_TEXTURE | tones
     for element in asset.findall("texture[@name='sky']"):
-        element.attrib |= {"rgb1": _numbers(colours.below), "rgb2": _numbers(colours.above)}
+        element.attrib |= {"rgb1": _numbers(colours.horizon), "rgb2": _numbers(colours.zenith)}
     for element in scene.findall("visual/rgba"):
-        element.set("haze", _numbers([*colours.below, 1.0]))
+        element.set("haze", _numbers([*colours.horizon, 1.0]))
     for element in asset.findall("material[@name='floor']"):
         element.set("texrepeat", _numbers(2 * [GROUND_TILES / size]))
     for element in scene.iter("headlight"):

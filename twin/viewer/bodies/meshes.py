@@ -40,10 +40,10 @@ class Mesh(NamedTuple):
     faces: IndexArray
     """`(f, 3)` indices of vertices, anticlockwise"""
 
-    def moved(self, place: FloatArray, turn: FloatArray | None = None) -> Mesh:
-        """Return the mesh rotated by a matrix `(3, 3)`, then translated by `place` `(3,)` [m]."""
-        vertices = self.vertices if turn is None else self.vertices @ turn.T
-        return self._replace(vertices=vertices + place)
+    def moved(self, offset: FloatArray, rotation: FloatArray | None = None) -> Mesh:
+        """Return the mesh rotated by a matrix `(3, 3)`, then translated by `offset` `(3,)` [m]."""
+        vertices = self.vertices if rotation is None else self.vertices @ rotation.T
+        return self._replace(vertices=vertices + offset)
 
 
 def joined(meshes: Sequence[Mesh]) -> Mesh:
@@ -60,13 +60,13 @@ def joined(meshes: Sequence[Mesh]) -> Mesh:
     )
 
 
-def upright(along: FloatArray, near: FloatArray | None = None) -> FloatArray:
-    """Return a rotation `(3, 3)` whose z axis is `along`, its x axis as near `near` as can be.
+def upright(z_direction: FloatArray, x_hint: FloatArray | None = None) -> FloatArray:
+    """Return a rotation `(3, 3)` with a z axis in a direction, its x axis near `x_hint`.
 
-    Without `near`, any rotation with this z axis.
+    Without the hint, any rotation with this z axis.
     """
-    z = along / np.linalg.norm(along)
-    x = np.eye(3)[np.abs(z).argmin()] if near is None else near
+    z = z_direction / np.linalg.norm(z_direction)
+    x = np.eye(3)[np.abs(z).argmin()] if x_hint is None else x_hint
     x = x - (x @ z) * z
     x = x / np.linalg.norm(x)
     return np.stack([x, np.cross(z, x), z], axis=1)
@@ -133,13 +133,13 @@ def lofted(rings: FloatArray, first: Any, last: Any) -> Mesh:
     """
     count, corners = rings.shape[:2]
     low = np.arange(count * corners).reshape(count, corners)
-    beside = np.roll(low, -1, axis=1)
+    next_corners = np.roll(low, -1, axis=1)
     first_pole, last_pole = (np.full(corners, count * corners + end) for end in (0, 1))
-    faces = [np.stack([beside[0], low[0], first_pole], axis=1)]
+    faces = [np.stack([next_corners[0], low[0], first_pole], axis=1)]
     for k in range(count - 1):
-        faces.append(np.stack([low[k], beside[k], low[k + 1]], axis=1))
-        faces.append(np.stack([beside[k], beside[k + 1], low[k + 1]], axis=1))
-    faces.append(np.stack([low[-1], beside[-1], last_pole], axis=1))
+        faces.append(np.stack([low[k], next_corners[k], low[k + 1]], axis=1))
+        faces.append(np.stack([next_corners[k], next_corners[k + 1], low[k + 1]], axis=1))
+    faces.append(np.stack([low[-1], next_corners[-1], last_pole], axis=1))
     return Mesh(np.concatenate([rings.reshape(-1, 3), [first, last]]), np.concatenate(faces))
 
 
@@ -263,12 +263,12 @@ def geom_mesh(model: Any, geom: int, inset: float = 0.0) -> Mesh:
     return creased(mesh.moved(model.geom_pos[geom], rotation.reshape(3, 3)))
 
 
-def _model_mesh(model: Any, number: int, inset: float) -> Mesh:
+def _model_mesh(model: Any, mesh_index: int, inset: float) -> Mesh:
     """Return a mesh of the model."""
-    first_vertex, count = model.mesh_vertadr[number], model.mesh_vertnum[number]
+    first_vertex, count = model.mesh_vertadr[mesh_index], model.mesh_vertnum[mesh_index]
     vertices = model.mesh_vert[first_vertex : first_vertex + count].astype(float)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     middle, half_size = 0.5 * (low + high), 0.5 * (high - low)
     vertices = middle + (vertices - middle) * (1.0 - inset / half_size)
-    first_vertex, count = model.mesh_faceadr[number], model.mesh_facenum[number]
+    first_vertex, count = model.mesh_faceadr[mesh_index], model.mesh_facenum[mesh_index]
     return Mesh(vertices, model.mesh_face[first_vertex : first_vertex + count].astype(np.int64))

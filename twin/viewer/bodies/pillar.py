@@ -22,23 +22,25 @@ from twin.viewer.bodies.meshes import Mesh, around, extruded, joined, sphere, tu
 DOWN_ROTATION = np.diag([1.0, -1.0, -1.0])
 
 
-def pillar_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> list[Part]:
+def pillar_leg(leg: PillarLeg, leg_geometry: LegGeometry, look: Drawing) -> list[Part]:
     """Return the leg: on a bolted foot if it is fixed, else on one that slides."""
-    name, drawn = f"leg_{place.number}", appearance(leg)
-    strut_radius, foot = drawn.strut_radius, drawn.foot_radius
-    is_fixed = place.number == leg.fixed_foot
-    lower = f"{name}_pillar" if is_fixed else f"{name}_rod"
-    body, origin = (BASE_NAME, place.base) if is_fixed else (f"{name}_carriage", np.zeros(3))
+    name, dimensions = f"leg_{leg_geometry.number}", appearance(leg)
+    strut_radius, foot = dimensions.strut_radius, dimensions.foot_radius
+    is_fixed = leg_geometry.number == leg.fixed_foot
+    lower_body = f"{name}_pillar" if is_fixed else f"{name}_rod"
+    body, origin = (BASE_NAME, leg_geometry.base) if is_fixed else (f"{name}_carriage", np.zeros(3))
     pad = _pad(foot, strut_radius).moved(origin)
     rod = [
         Part(
-            lower,
+            lower_body,
             METAL_MATERIAL,
             tube(0.62 * strut_radius, 0.8 * strut_radius, 0.9 * leg.actuator.minimum),
         ),
-        Part(lower, METAL_MATERIAL, sphere(0.9 * strut_radius)),
+        Part(lower_body, METAL_MATERIAL, sphere(0.9 * strut_radius)),
         Part(
-            lower, DARK_MATERIAL, tube(0.8 * strut_radius, 0.6 * strut_radius, 1.5 * strut_radius)
+            lower_body,
+            DARK_MATERIAL,
+            tube(0.8 * strut_radius, 0.6 * strut_radius, 1.5 * strut_radius),
         ),
     ]
     bolted = []
@@ -56,49 +58,56 @@ def pillar_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> list[Part]:
     else:
         ring = tube(0.93 * foot, -0.655 * foot, -0.60 * foot)
         bolted = [Part(body, METAL_MATERIAL, ring.moved(origin))]
-    return [*_upper(name, leg, strut_radius, place), *rod, Part(body, DARK_MATERIAL, pad), *bolted]
+    return [
+        *_upper(name, leg, strut_radius, leg_geometry),
+        *rod,
+        Part(body, DARK_MATERIAL, pad),
+        *bolted,
+    ]
 
 
-def _upper(name: str, leg: PillarLeg, wide: float, place: LegGeometry) -> list[Part]:
+def _upper(name: str, leg: PillarLeg, strut_radius: float, leg_geometry: LegGeometry) -> list[Part]:
     """Return the cylinder, which hangs on the plate; lengths count downwards from its corner."""
     visible_length = 0.6 * leg.actuator.minimum
-    inward = -place.joint[:2] / max(float(np.linalg.norm(place.joint[:2])), 1e-12)
-    motor_radius = 0.72 * wide
-    axis = 1.12 * (wide + motor_radius) * inward * [1.0, -1.0]
+    inward = -leg_geometry.joint[:2] / max(float(np.linalg.norm(leg_geometry.joint[:2])), 1e-12)
+    motor_radius = 0.72 * strut_radius
+    axis = 1.12 * (strut_radius + motor_radius) * inward * [1.0, -1.0]
     gear = drive_plate(
-        1.14 * wide, axis, 1.1 * motor_radius, 0.16 * visible_length, 0.32 * visible_length
+        1.14 * strut_radius, axis, 1.1 * motor_radius, 0.16 * visible_length, 0.32 * visible_length
     )
     drive = motor(motor_radius, 0.32 * visible_length, 0.85 * visible_length).moved(
         np.array([*axis, 0.0])
     )
     cap = 0.1 * visible_length
     dark = [
-        tube(1.5 * wide, 1e-3 * wide, 0.25 * wide),
-        tube(1.1 * wide, visible_length - cap, visible_length),
+        tube(1.5 * strut_radius, 1e-3 * strut_radius, 0.25 * strut_radius),
+        tube(1.1 * strut_radius, visible_length - cap, visible_length),
         gear,
         drive,
     ]
     origin, body = np.zeros(3), f"{name}_upper"
-    ring = tube(1.04 * wide, visible_length - 1.5 * cap, visible_length - 1.1 * cap)
+    ring = tube(1.04 * strut_radius, visible_length - 1.5 * cap, visible_length - 1.1 * cap)
     return [
         Part(body, DARK_MATERIAL, joined(dark).moved(origin, DOWN_ROTATION)),
         Part(
             body,
             PAINT_MATERIAL,
-            tube(wide, 0.2 * wide, visible_length - 0.5 * cap).moved(origin, DOWN_ROTATION),
+            tube(strut_radius, 0.2 * strut_radius, visible_length - 0.5 * cap).moved(
+                origin, DOWN_ROTATION
+            ),
         ),
         Part(body, ACCENT_MATERIAL, ring.moved(origin, DOWN_ROTATION)),
         Part(
             body,
             METAL_MATERIAL,
-            tube(0.8 * wide, visible_length - 0.1 * cap, visible_length + 0.3 * cap).moved(
+            tube(0.8 * strut_radius, visible_length - 0.1 * cap, visible_length + 0.3 * cap).moved(
                 origin, DOWN_ROTATION
             ),
         ),
     ]
 
 
-def _pad(foot: float, wide: float) -> Mesh:
+def _pad(foot: float, strut_radius: float) -> Mesh:
     """Return the foot about the ball at the end of the rod."""
     return turned(
         [
@@ -107,9 +116,9 @@ def _pad(foot: float, wide: float) -> Mesh:
             (foot, -0.6 * foot),
             (foot, -0.52 * foot),
             (0.95 * foot, -0.47 * foot),
-            (1.25 * wide, -0.38 * foot),
-            (1.15 * wide, 0.1 * wide),
-            (0.95 * wide, 0.2 * wide),
-            (0.0, 0.2 * wide),
+            (1.25 * strut_radius, -0.38 * foot),
+            (1.15 * strut_radius, 0.1 * strut_radius),
+            (0.95 * strut_radius, 0.2 * strut_radius),
+            (0.0, 0.2 * strut_radius),
         ]
     )

@@ -108,7 +108,7 @@ ROLLING_START = (0.2, -0.2, -1.0, 1.5)
 class Plate(NamedTuple):
     """Motion of the plate: rotation matrix, twist and acceleration of the reference point."""
 
-    turn: FloatArray
+    rotation: FloatArray
     """`(3, 3)` rotation from plate axes to base axes"""
     twist: FloatArray
     """`(6,)` [m/s], [rad/s]"""
@@ -121,7 +121,7 @@ class Laws(NamedTuple):
 
     acceleration: FloatArray
     """`(3,)` acceleration of the centre [m/s2]"""
-    angular: FloatArray
+    angular_acceleration: FloatArray
     """`(3,)` angular acceleration [rad/s2]"""
     force: FloatArray
     """`(3,)` force of the plate on the ball [N]"""
@@ -147,7 +147,7 @@ def laws(ball: Ball, plate: Plate, arm: FloatArray, motion: FloatArray) -> Laws:
         motion: `(6,)` velocity of the centre [m/s] and angular velocity [rad/s], base axes.
     """
     # Column 2 of the rotation matrix is the plate's normal in base axes.
-    normal, radius, mass = plate.turn[:, 2], ball.radius, ball.mass
+    normal, radius, mass = plate.rotation[:, 2], ball.radius, ball.mass
     omega, alpha = plate.twist[3:], plate.acceleration[3:]
     contact_arm = -radius * normal
     relative = motion[3:] - omega
@@ -175,19 +175,19 @@ def laws(ball: Ball, plate: Plate, arm: FloatArray, motion: FloatArray) -> Laws:
     return Laws(solution[:3], solution[3:6], solution[6:])
 
 
-def at_rest(turn: FloatArray, rate: float = 0.0) -> Plate:
+def at_rest(rotation: FloatArray, rate: float = 0.0) -> Plate:
     """Return a plate that is still, or turns about the vertical at a rate [rad/s]."""
-    return Plate(turn, np.array([0.0, 0.0, 0.0, 0.0, 0.0, rate]), np.zeros(6))
+    return Plate(rotation, np.array([0.0, 0.0, 0.0, 0.0, 0.0, rate]), np.zeros(6))
 
 
 def by_equations(
     ball: Ball, plate: Plate, ball_position: FloatArray, spin: FloatArray
 ) -> tuple[Any, FloatArray]:
     """Return what the equations of docs/theory.md give, and the arm `(3,)` to the ball's centre."""
-    quaternion = Rotation.from_matrix(plate.turn).as_quat(scalar_first=True)
+    quaternion = Rotation.from_matrix(plate.rotation).as_quat(scalar_first=True)
     pose = np.concatenate([np.zeros(3), quaternion])
     state = np.concatenate([ball_position, spin, [1.0], np.zeros(11)])
-    arm = plate.turn @ [*ball_position, ball.plate_height + ball.radius]
+    arm = plate.rotation @ [*ball_position, ball.plate_height + ball.radius]
     return rolling(ball, state, pose, plate.twist, plate.acceleration, GRAVITY), arm
 
 
@@ -196,9 +196,9 @@ def equations(platform: Platform) -> Iterator[Measure]:
     ball = replace(ball_for(platform.parameters), rolling_resistance=ROLLING_RESISTANCE)
     tilt, speed = 0.1, 0.5
     plate_motion = at_rest(Rotation.from_rotvec([0.0, tilt, 0.0]).as_matrix())
-    spin = speed / ball.radius * plate_motion.turn[:, 1]
+    spin = speed / ball.radius * plate_motion.rotation[:, 1]
     motion, _ = by_equations(ball, plate_motion, np.zeros(2), spin)
-    downhill_acceleration = plate_motion.turn[:, 0] @ (motion.force / ball.mass + GRAVITY)
+    downhill_acceleration = plate_motion.rotation[:, 0] @ (motion.force / ball.mass + GRAVITY)
     expected = 5.0 / 7.0 * 9.81 * (np.sin(tilt) - ROLLING_RESISTANCE * np.cos(tilt))
     missing_fraction = 0.5 * (SMOOTH_SPEED / speed) ** 2
     yield Measure(
@@ -241,19 +241,24 @@ def _law_error(ball: Ball, generator: np.random.Generator) -> float:
     )
     angle, normal_spin = generator.uniform(0.0, 2.0 * np.pi), generator.uniform(-5.0, 5.0)
     rolling_rate = generator.uniform(SLOWEST_SPIN, 2.0 * SLOWEST_SPIN)
-    relative = plate.turn @ [
+    relative = plate.rotation @ [
         rolling_rate * np.cos(angle),
         rolling_rate * np.sin(angle),
         normal_spin,
     ]
     spin = relative + plate.twist[3:]
     motion, arm = by_equations(ball, plate, generator.uniform(-0.1, 0.1, 2), spin)
-    contact_arm = -ball.radius * plate.turn[:, 2]
+    contact_arm = -ball.radius * plate.rotation[:, 2]
     plate_velocity = plate.twist[:3] + np.cross(plate.twist[3:], arm + contact_arm)
     velocity = plate_velocity - np.cross(spin, contact_arm)
     exact = laws(ball, plate, arm, np.concatenate([velocity, spin]))
     gravity = -float(GRAVITY[2])
-    angular_error = ball.radius * ball.inertia_factor * (motion.rate[2:5] - exact.angular) / gravity
+    angular_error = (
+        ball.radius
+        * ball.inertia_factor
+        * (motion.rate[2:5] - exact.angular_acceleration)
+        / gravity
+    )
     return largest([*(motion.force - exact.force) / (ball.mass * gravity), *angular_error])
 
 
@@ -314,14 +319,14 @@ def integrated(ball: Ball, record: Record) -> tuple[FloatArray, float]:
         rotation = (Rotation.from_rotvec(attitude(time)) * rotations[0]).as_matrix()
         plate = Plate(rotation, twist(time), acceleration(time))
         motion = laws(ball, plate, state[:3] - position(time), state[3:])
-        return np.concatenate([state[3:6], motion.acceleration, motion.angular])
+        return np.concatenate([state[3:6], motion.acceleration, motion.angular_acceleration])
 
     initial = np.concatenate([record.ball[0, :3], record.ball[0, 7:]])
     time_span = (0.0, time[-1])
     final_position = solve_ivp(rate, time_span, initial, rtol=1e-9, atol=1e-11).y[:3, -1]
     plate = Plate(rotations[0].as_matrix(), record.twist[0], acceleration(0.0))
     force = laws(ball, plate, initial[:3] - record.pose[0, :3], initial[3:]).force
-    normal = plate.turn[:, 2]
+    normal = plate.rotation[:, 2]
     friction = float(np.linalg.norm(force - (force @ normal) * normal))
     return np.asarray(final_position), friction / ball.mass
 

@@ -155,7 +155,7 @@ def crank(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
     crank_length, rod_length = typed["crank"]["tube"]["length"], typed["rod"]["tube"]["length"]
     for leg, (foot, tip) in enumerate(zip(base, tips, strict=True), start=1):
         outward, foot_to_tip = unit(foot * [1.0, 1.0, 0.0]), tip - foot
-        # |reach - crank| = long, the crank at the angle that leans further outwards.
+        # |foot_to_tip - crank| = rod_length; of both angles, the one that leans further outwards.
         rise, outward_distance = foot_to_tip @ Z, foot_to_tip @ outward
         projection = (foot_to_tip @ foot_to_tip + crank_length**2 - rod_length**2) / (
             2.0 * crank_length
@@ -227,7 +227,7 @@ class Rates(NamedTuple):
 
     centers: Array
     """`(bodies, 3, k)` derivatives of the bodies' centres"""
-    turns: Array
+    rotations: Array
     """`(bodies, 3, k)` rotations of the bodies, base axes"""
     coordinates: Array
     """`(n, k)` derivatives of the actuator coordinates"""
@@ -282,7 +282,7 @@ class Composition:
         if self.on_pillars:
             return self._on_pillars(height + q[0], self._tilt[0] + q[1], self._tilt[1] + q[2])
         position = np.array([*self._shift[:2], height]) + q[:3]
-        return position, _turn(q[3:6]) @ _rotation(self._tilt)
+        return position, _small_rotation(q[3:6]) @ _rotation(self._tilt)
 
     def _on_pillars(self, height: float, roll: float, pitch: float) -> tuple[Array, Array]:
         """Return the paper's roto-translation matrix of a pose; the fixed foot does not move."""
@@ -311,7 +311,7 @@ class Composition:
     def rates(self, q: Array) -> Rates:
         """Return what the coordinates move, and how far."""
         frames = np.array([piece.frame for piece in self.pieces(q)])
-        centers, turns, coordinates = [], [], []
+        centers, rotations, coordinates = [], [], []
         for direction in np.eye(len(q)):
             perturbed = q + 1j * COMPLEX_STEP * direction
             pieces = self.pieces(perturbed)
@@ -319,30 +319,32 @@ class Composition:
             frame_rates = np.array([piece.frame for piece in pieces]).imag / COMPLEX_STEP
             # dR/dt R^T is the skew matrix of the angular velocity.
             rotation_rates = frame_rates @ np.swapaxes(frames, 1, 2)
-            turns.append(
+            rotations.append(
                 np.stack(
                     [rotation_rates[:, 2, 1], rotation_rates[:, 0, 2], rotation_rates[:, 1, 0]],
                     axis=1,
                 )
             )
             coordinates.append(np.array(self.legs(perturbed).coordinates).imag / COMPLEX_STEP)
-        return Rates(*(np.stack(columns, axis=-1) for columns in (centers, turns, coordinates)))
+        return Rates(*(np.stack(columns, axis=-1) for columns in (centers, rotations, coordinates)))
 
     def twists(self) -> Array:
         """Return the platform's twists `(6, k)` per unit rates of the coordinates."""
         rates, center = self.rates(self.origin), np.array(self.typed["platform"]["center"])
         arm = self.placement(self.origin)[1] @ center
-        return np.vstack([rates.centers[0] - np.cross(rates.turns[0].T, arm).T, rates.turns[0]])
+        return np.vstack(
+            [rates.centers[0] - np.cross(rates.rotations[0].T, arm).T, rates.rotations[0]]
+        )
 
     def mass_matrix(self) -> Array:
         """Return the mass matrix `(k, k)`: the kinetic energy is rates' M rates / 2."""
         rates = self.rates(self.origin)
         mass_matrix = np.zeros((len(self.origin),) * 2)
-        for piece, move, turn in zip(
-            self.pieces(self.origin), rates.centers, rates.turns, strict=True
+        for piece, translation, rotation in zip(
+            self.pieces(self.origin), rates.centers, rates.rotations, strict=True
         ):
             tensor = piece.frame @ piece.tensor @ piece.frame.T
-            mass_matrix += piece.mass * move.T @ move + turn.T @ tensor @ turn
+            mass_matrix += piece.mass * translation.T @ translation + rotation.T @ tensor @ rotation
         return mass_matrix
 
     def balanced(self) -> Array:
@@ -412,7 +414,7 @@ def _cross_matrix(vector: Array) -> Array:
     return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
 
 
-def _turn(vector: Array) -> Array:
+def _small_rotation(vector: Array) -> Array:
     """Return the rotation `(3, 3)` of a rotation vector below 1e-4, right to its third power."""
     skew = _cross_matrix(vector)
     return np.asarray(np.eye(3) + skew + skew @ skew / 2.0)

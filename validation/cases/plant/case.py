@@ -96,9 +96,9 @@ def _breakaway(drive: FloatArray, brake: float, limit: float) -> float:
     holding_effort, moving_effort = 0.0, limit
     for _ in range(BISECTION_STEPS):
         middle = 0.5 * (holding_effort + moving_effort)
-        bench = DriveBench(isolated_drive(drive, free=True), ENGINE_STEP)
-        bench.set_column(column.HOLDING, brake)
-        bench.set_column(column.CLOSING, brake)
+        bench = DriveBench(isolated_drive(drive, without_leg=True), ENGINE_STEP)
+        bench.set_column(column.BRAKE_HOLDS, brake)
+        bench.set_column(column.BRAKE_CLOSURE, brake)
         bench.force(middle, 0.0, 0.0, brake=brake)
         if bench.states[0, column.SPEED]:
             moving_effort = middle
@@ -112,7 +112,7 @@ def brake_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
     engage_time, release_time = numbers.brake_times
     if not numbers.brake or not engage_time or not release_time:
         return
-    bench = DriveBench(isolated_drive(drive, free=True), ENGINE_STEP)
+    bench = DriveBench(isolated_drive(drive, without_leg=True), ENGINE_STEP)
     # The motor is slow enough to stop within a fifth of the time that the brake takes to engage.
     effort = numbers.breakaway + 0.05 * numbers.brake
     closing_record = bench.run(1.2 * engage_time, effort, brake=1.0)
@@ -139,7 +139,7 @@ def brake_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
 def switch_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
     """Yield errors of the effort at and off the limit switches, of their reading, and at speed."""
     gain, speed = 2.0, 0.1
-    kept_columns = (column.LOWER, column.UPPER, column.FASTEST)
+    kept_columns = (column.LOWER_SWITCH, column.UPPER_SWITCH, column.MAX_SPEED)
     constants = isolated_drive(drive, column.INERTIA, column.VISCOUS, kept_columns=kept_columns)
     minimum, maximum = numbers.limits
     errors, misread = [], 0
@@ -382,7 +382,7 @@ def _motor_data(drive: ScrewDrive, row: FloatArray) -> Statement:
 
 
 def _motor_speed(drive: ScrewDrive, row: FloatArray) -> Statement:
-    speeds = BUS_SPEED / 60.0 * drive.lead, float(row[column.FASTEST])
+    speeds = BUS_SPEED / 60.0 * drive.lead, float(row[column.MAX_SPEED])
     return STEWART_THESIS["motor_speed"].judged(
         f"{BUS_SPEED:g} rpm and the lead of the machine's file give {1e3 * speeds[0]:.1f} mm/s; "
         f"its drives are limited to {1e3 * speeds[1]:.1f} mm/s.",
@@ -401,8 +401,8 @@ def _motor_force(row: FloatArray, thrust: float) -> Statement:
         f"{PRINTED_LEAD:g} in give {rated_force:.1f} N (within {tolerance:.0f} N, by the digits "
         f"of the constant), or {rated_force * 3.14 / pi:.0f} N with 3.14 for pi. The printed "
         f"thrust therefore contains no losses of motor and screw. The driver's {PEAK_CURRENT:g} A "
-        f"rms correspond to {peak:.0f} N; the drives' peak is {row[column.PEAK]:.0f} N.",
-        agrees and abs(row[column.PEAK] - peak) <= 0.5,
+        f"rms correspond to {peak:.0f} N; the drives' peak is {row[column.PEAK_EFFORT]:.0f} N.",
+        agrees and abs(row[column.PEAK_EFFORT] - peak) <= 0.5,
     )
 
 
@@ -433,7 +433,7 @@ def _commanded_run(
 
 
 def _limit_switches(row: FloatArray, mass: float) -> Statement:
-    upper, end_stop = row[column.UPPER], row[column.UPPER_STOP]
+    upper, end_stop = row[column.UPPER_SWITCH], row[column.UPPER_STOP]
     bench, outwards = _commanded_run(row, mass, upper - APPROACH_DISTANCE, COMMANDED_SPEED)
     overshoot = float(outwards.state(column.POSITION).max() - upper)
     final_speed = outwards.state(column.SPEED)[-1]
@@ -453,7 +453,7 @@ def _limit_switches(row: FloatArray, mass: float) -> Statement:
 
 
 def _brakes(row: FloatArray, mass: float) -> Statement:
-    middle = 0.5 * float(row[column.LOWER] + row[column.UPPER])
+    middle = 0.5 * float(row[column.LOWER_SWITCH] + row[column.UPPER_SWITCH])
     _, braked = _commanded_run(row, mass, middle, COMMANDED_SPEED, brake=1.0)
     moving = np.flatnonzero(braked.state(column.SPEED))
     stop_time = float(braked.time[moving[-1]])
@@ -461,10 +461,10 @@ def _brakes(row: FloatArray, mass: float) -> Statement:
     return STEWART_THESIS["brakes"].judged(
         f"With the brake switched on, an actuator commanded to {1e3 * COMMANDED_SPEED:g} mm/s is "
         f"at rest after {1e3 * stop_time:.0f} ms, although its motor exerts {effort:.0f} N. The "
-        f"brake holds {row[column.BRAKE]:.0f} N, {row[column.BRAKE] / row[column.PEAK]:.1f} times "
-        "the drive's peak.",
+        f"brake holds {row[column.BRAKE_EFFORT]:.0f} N, "
+        f"{row[column.BRAKE_EFFORT] / row[column.PEAK_EFFORT]:.1f} times the drive's peak.",
         bool(moving[-1] < len(braked.time) - 1 and effort > 0.0)
-        and row[column.BRAKE] > row[column.PEAK],
+        and row[column.BRAKE_EFFORT] > row[column.PEAK_EFFORT],
     )
 
 

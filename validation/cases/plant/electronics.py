@@ -170,9 +170,9 @@ def impulse_measure(drive: FloatArray, numbers: DriveNumbers, lag: float) -> Ite
     if not lag:
         return
     duration = ENGINE_STEP * round(max(10.0, 3.0 * lag / ENGINE_STEP))
-    kept_columns = (column.LAG, column.LAG_MEAN)
+    kept_columns = (column.LAG_FACTOR, column.MEAN_LAG_FACTOR)
     losses = (column.FRICTION, column.BREAKAWAY, column.VISCOUS)
-    constants = isolated_drive(drive, *losses, free=True, kept_columns=kept_columns)
+    constants = isolated_drive(drive, *losses, without_leg=True, kept_columns=kept_columns)
     record = DriveBench(constants, ENGINE_STEP).run(duration, 1.0)
     impulse = numbers.inertia * record.state(column.SPEED)[-1] or ENGINE_STEP * record.force.sum()
     expected = duration - lag * (1.0 - exp(-duration / lag))
@@ -193,17 +193,17 @@ def converter_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
     rng = np.random.default_rng(4614)
     # Without friction and leg the motor's effort is the command, or the gain of one times it.
     for name, full_range, kept_columns, effort in (
-        ("force", numbers.peak, (column.PEAK, column.EFFORT_DIGIT), effort_of),
+        ("force", numbers.peak, (column.PEAK_EFFORT, column.EFFORT_RESOLUTION), effort_of),
         (
             "feedforward",
             numbers.peak,
-            (column.PEAK, column.EFFORT_DIGIT),
+            (column.PEAK_EFFORT, column.EFFORT_RESOLUTION),
             lambda row, force: effort_of(row, 0.0, mode=VELOCITY_MODE, feedforward=force),
         ),
         (
             "speed",
             numbers.speed,
-            (column.FASTEST, column.SPEED_DIGIT),
+            (column.MAX_SPEED, column.SPEED_RESOLUTION),
             lambda row, speed: effort_of(row, speed, mode=VELOCITY_MODE, gain=1.0),
         ),
     ):
@@ -228,7 +228,7 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
     """Yield errors of the integral of a blocked motor's velocity loop: its growth, and its end."""
     if not isfinite(numbers.peak):
         return
-    constants = isolated_drive(drive, kept_columns=(column.PEAK,))
+    constants = isolated_drive(drive, kept_columns=(column.PEAK_EFFORT,))
     constants[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
     gain, integral_gain = 0.25 * numbers.peak, INTEGRAL_FRACTION * numbers.peak / ENGINE_STEP
     growth_errors, reversal_errors = [], []
@@ -313,7 +313,7 @@ def fold_back(machine: Platform, numbers: DriveNumbers) -> FoldBack | None:
     if numbers.thermal_time is None or not numbers.continuous < numbers.peak:
         return None
     drive = drive_constants(machine, HEATING_STEP)[0]
-    constants = isolated_drive(drive, kept_columns=(column.PEAK, column.CONTINUOUS))
+    constants = isolated_drive(drive, kept_columns=(column.PEAK_EFFORT, column.CONTINUOUS_EFFORT))
     constants[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
     expected = -numbers.thermal_time * log(1.0 - (numbers.continuous / numbers.peak) ** 2)
     record = DriveBench(constants, HEATING_STEP).run(
@@ -446,7 +446,7 @@ def position_drive_measures(machine: Platform) -> Iterator[Entry]:
 
 
 def _servo(drive: FloatArray) -> Iterator[Entry]:
-    constants = isolated_drive(drive, column.HALF_BACKLASH, kept_columns=(column.PEAK,))
+    constants = isolated_drive(drive, column.HALF_BACKLASH, kept_columns=(column.PEAK_EFFORT,))
 
     def run(
         duration: float, target: float | Callable[[float], float], torque: float
@@ -476,7 +476,7 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
         "with 40 ms, which leaves exp(-10)",
     )
     record = run(0.05, lambda time: COMMANDED_ANGLE * (time > 1e-3), 0.0)
-    target = record.state(column.FIELD)
+    target = record.state(column.FIELD_POSITION)
     nearest = PULSE_ANGLE * np.rint(COMMANDED_ANGLE / PULSE_ANGLE)
     yield Measure(
         "servo target after a command against the nearest pulse width, per step of 0.11 deg",
@@ -494,7 +494,7 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
 
 
 def _stepper(drive: FloatArray) -> Iterator[Entry]:
-    constants = isolated_drive(drive, column.HALF_BACKLASH, kept_columns=(column.PEAK,))
+    constants = isolated_drive(drive, column.HALF_BACKLASH, kept_columns=(column.PEAK_EFFORT,))
     errors = []
     for fraction in LOAD_FRACTIONS:
         for speed in (0.0, 0.5 * TOP_SPEED):
@@ -540,5 +540,5 @@ def _turn_stepper(row: FloatArray, speed: float, torque: float) -> BenchRecord:
 
 def _load_angle(record: BenchRecord) -> float:
     """Return the rotor's mean angle ahead of its field over the last quarter, in full steps."""
-    load_angle = record.state(column.POSITION) - record.state(column.FIELD)
+    load_angle = record.state(column.POSITION) - record.state(column.FIELD_POSITION)
     return float(np.mean(load_angle[-len(load_angle) // 4 :])) / FULL_STEP

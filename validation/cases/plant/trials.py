@@ -280,23 +280,31 @@ class DriveBench:
 
 
 def isolated_drive(
-    drive: FloatArray, *columns: int, free: bool = False, kept_columns: tuple[int, ...] = ()
+    drive: FloatArray, *columns: int, without_leg: bool = False, kept_columns: tuple[int, ...] = ()
 ) -> FloatArray:
     """Return the constants `(1, CONSTANTS)` of a drive without limits and electronics.
 
     Args:
         drive: `(CONSTANTS,)`.
         columns: further constants that are set to zero.
-        free: whether its motor never reaches the leg.
+        without_leg: whether its motor never reaches the leg.
         kept_columns: limits and electronics that stay.
     """
     constants = drive[None].copy()
     constants[0, list(columns)] = 0.0
-    constants[0, [column.PEAK, column.CONTINUOUS, column.FASTEST]] = np.inf
-    constants[0, [column.LOWER, column.LOWER_STOP]] = -np.inf
-    constants[0, [column.UPPER, column.UPPER_STOP]] = np.inf
-    constants[0, [column.LAG, column.LAG_MEAN, column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
-    if free:
+    constants[0, [column.PEAK_EFFORT, column.CONTINUOUS_EFFORT, column.MAX_SPEED]] = np.inf
+    constants[0, [column.LOWER_SWITCH, column.LOWER_STOP]] = -np.inf
+    constants[0, [column.UPPER_SWITCH, column.UPPER_STOP]] = np.inf
+    constants[
+        0,
+        [
+            column.LAG_FACTOR,
+            column.MEAN_LAG_FACTOR,
+            column.SPEED_RESOLUTION,
+            column.EFFORT_RESOLUTION,
+        ],
+    ] = 0.0
+    if without_leg:
         constants[0, column.HALF_BACKLASH] = UNLOADED_BACKLASH
     constants[0, list(kept_columns)] = drive[list(kept_columns)]
     return constants
@@ -330,7 +338,7 @@ def effort_of(
 
 def motor_inertia(drive: FloatArray, numbers: DriveNumbers) -> float:
     """Return the inertia [kg] or [kg m2] of a moving motor, from its acceleration both ways."""
-    constants, speed = isolated_drive(drive, free=True), 40.0 * numbers.stribeck_speed
+    constants, speed = isolated_drive(drive, without_leg=True), 40.0 * numbers.stribeck_speed
     effort = 0.1 * speed * numbers.inertia / UNLOADED_STEP
     speeds = []
     for motor_effort in (effort, -effort):
@@ -447,7 +455,7 @@ class FrictionCurve(NamedTuple):
 
 def friction_curve(drive: FloatArray, numbers: DriveNumbers) -> FrictionCurve:
     """Return the friction that a velocity loop overcomes, at 0.2 to 40 Stribeck speeds."""
-    constants = isolated_drive(drive, free=True)
+    constants = isolated_drive(drive, without_leg=True)
     speeds = numbers.stribeck_speed * np.array([0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 40.0])
     # A gain below the slope of falling friction would leave no steady speed there.
     slope = (numbers.breakaway - numbers.friction) / numbers.stribeck_speed
@@ -468,7 +476,7 @@ def stopping_distances(drive: FloatArray, numbers: DriveNumbers) -> tuple[float,
     """Return the stopping distance from 100 Stribeck speeds, on the bench and by quadrature."""
     from scipy.integrate import quad
 
-    constants, speed = isolated_drive(drive, free=True), 100.0 * numbers.stribeck_speed
+    constants, speed = isolated_drive(drive, without_leg=True), 100.0 * numbers.stribeck_speed
     bench = DriveBench(constants, ENGINE_STEP)
     bench.set_column(column.SPEED, speed)
     # Coulomb friction alone stops the motor in this time; all other friction shortens it.

@@ -222,17 +222,20 @@ def car_rate(
 @device
 def to_body(pitch: float, roll: float, vector: Vector) -> Vector:
     """Return a vector of the yawed road frame in axes of the body."""
-    (cp, sp), (cr, sr) = (cos(pitch), sin(pitch)), (cos(roll), sin(roll))
-    x, z = cp * vector[0] - sp * vector[2], sp * vector[0] + cp * vector[2]
-    return x, cr * vector[1] + sr * z, -sr * vector[1] + cr * z
+    (cos_pitch, sin_pitch), (cos_roll, sin_roll) = (cos(pitch), sin(pitch)), (cos(roll), sin(roll))
+    x, z = (
+        cos_pitch * vector[0] - sin_pitch * vector[2],
+        sin_pitch * vector[0] + cos_pitch * vector[2],
+    )
+    return x, cos_roll * vector[1] + sin_roll * z, -sin_roll * vector[1] + cos_roll * z
 
 
 @device
 def to_road(pitch: float, roll: float, vector: Vector) -> Vector:
     """Return a vector in axes of the body in the yawed road frame."""
-    (cp, sp), (cr, sr) = (cos(pitch), sin(pitch)), (cos(roll), sin(roll))
-    y, z = cr * vector[1] - sr * vector[2], sr * vector[1] + cr * vector[2]
-    return cp * vector[0] + sp * z, y, -sp * vector[0] + cp * z
+    (cos_pitch, sin_pitch), (cos_roll, sin_roll) = (cos(pitch), sin(pitch)), (cos(roll), sin(roll))
+    y, z = cos_roll * vector[1] - sin_roll * vector[2], sin_roll * vector[1] + cos_roll * vector[2]
+    return cos_pitch * vector[0] + sin_pitch * z, y, -sin_pitch * vector[0] + cos_pitch * z
 
 
 @device
@@ -363,14 +366,14 @@ def head_velocity(turn: Matrix, head: FloatArray, twist: FloatArray) -> Vector:
 
 
 @device
-def fill_still(turn: Matrix, twist: FloatArray, still: FloatArray) -> None:
-    """Fill `still` (6,): gravity's part of specific force less rest, and angular rate."""
+def fill_still(turn: Matrix, twist: FloatArray, resting_motion: FloatArray) -> None:
+    """Fill `resting_motion` (6,): gravity's part of specific force less rest, and angular rate."""
     gravity_force = rotate_back(turn, (0.0, 0.0, GRAVITY))
     head_omega = rotate_back(turn, (twist[3], twist[4], twist[5]))
     for k in range(3):
-        still[k] = gravity_force[k]
-        still[3 + k] = head_omega[k]
-    still[2] -= GRAVITY
+        resting_motion[k] = gravity_force[k]
+        resting_motion[3 + k] = head_omega[k]
+    resting_motion[2] -= GRAVITY
 
 
 @device
@@ -459,15 +462,21 @@ def pose_of_axes(legs: Any, home: FloatArray, axes: FloatArray, y: FloatArray) -
 
     Yaw, pitch, roll as in `twin.motion.cueing`: the platform turned from home by Rz Ry Rx.
     """
-    cy, cp, cr = cos(0.5 * axes[3]), cos(0.5 * axes[4]), cos(0.5 * axes[5])
-    sy, sp, sr = sin(0.5 * axes[3]), sin(0.5 * axes[4]), sin(0.5 * axes[5])
-    w, x = cr * cp * cy + sr * sp * sy, sr * cp * cy - cr * sp * sy
-    v, z = cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy
-    a, b, c, d = home[3], home[4], home[5], home[6]
-    y[3] = w * a - x * b - v * c - z * d
-    y[4] = w * b + x * a + v * d - z * c
-    y[5] = w * c - x * d + v * a + z * b
-    y[6] = w * d + x * c - v * b + z * a
+    cos_yaw, cos_pitch, cos_roll = cos(0.5 * axes[3]), cos(0.5 * axes[4]), cos(0.5 * axes[5])
+    sin_yaw, sin_pitch, sin_roll = sin(0.5 * axes[3]), sin(0.5 * axes[4]), sin(0.5 * axes[5])
+    turn_w, turn_x = (
+        cos_roll * cos_pitch * cos_yaw + sin_roll * sin_pitch * sin_yaw,
+        sin_roll * cos_pitch * cos_yaw - cos_roll * sin_pitch * sin_yaw,
+    )
+    turn_y, turn_z = (
+        cos_roll * sin_pitch * cos_yaw + sin_roll * cos_pitch * sin_yaw,
+        cos_roll * cos_pitch * sin_yaw - sin_roll * sin_pitch * cos_yaw,
+    )
+    home_w, home_x, home_y, home_z = home[3], home[4], home[5], home[6]
+    y[3] = turn_w * home_w - turn_x * home_x - turn_y * home_y - turn_z * home_z
+    y[4] = turn_w * home_x + turn_x * home_w + turn_y * home_z - turn_z * home_y
+    y[5] = turn_w * home_y - turn_x * home_z + turn_y * home_w + turn_z * home_x
+    y[6] = turn_w * home_z + turn_x * home_y - turn_y * home_x + turn_z * home_w
     for j in range(3):
         y[j] = home[j] + axes[j]
     for j in range(7, 13):
@@ -505,23 +514,23 @@ def allowance(machine: Command, j: int, start: float, direction: float) -> float
 
 
 @device
-def speed_fraction(machine: Command, coordinates: FloatArray, target: FloatArray) -> float:
-    """Return the largest fraction of its speed that an actuator needs from `target` on."""
+def speed_fraction(machine: Command, coordinates: FloatArray, start: FloatArray) -> float:
+    """Return the largest fraction of its speed that an actuator needs from `start` on."""
     largest_fraction = 0.0
     for j in range(coordinates.shape[0]):
         largest_fraction = max(
-            largest_fraction, abs(coordinates[j] - target[j]) / machine.max_travel[j]
+            largest_fraction, abs(coordinates[j] - start[j]) / machine.max_travel[j]
         )
     return largest_fraction
 
 
 @device
-def keeps_range(machine: Command, coordinates: FloatArray, target: FloatArray) -> bool:
-    """Return whether actuators can go from `target` to `coordinates` and stop before their ends."""
+def keeps_range(machine: Command, coordinates: FloatArray, start: FloatArray) -> bool:
+    """Return whether actuators can go from `start` to `coordinates` and stop before their ends."""
     for j in range(coordinates.shape[0]):
-        coordinate_change = coordinates[j] - target[j]
+        coordinate_change = coordinates[j] - start[j]
         if not abs(coordinate_change) <= CURVATURE_ALLOWANCE * allowance(
-            machine, j, target[j], coordinate_change
+            machine, j, start[j], coordinate_change
         ):
             return False
     return True
@@ -529,26 +538,26 @@ def keeps_range(machine: Command, coordinates: FloatArray, target: FloatArray) -
 
 @device
 def path_fraction(
-    machine: Command, coordinates: FloatArray, last: FloatArray, target: FloatArray
+    machine: Command, coordinates: FloatArray, reached: FloatArray, start: FloatArray
 ) -> float:
-    """Return the fraction of the path from `last` to `coordinates` that keeps actuators in range.
+    """Return the fraction of the path from `reached` to `coordinates` within the actuators' range.
 
-    The period begins at `target`, and `last` is part of the way from there; the actuators' way is
+    The period begins at `start`, and `reached` is part of the way from there; the actuators' way is
     taken as straight.
     """
     fraction = 1.0
     for j in range(coordinates.shape[0]):
-        step_change = coordinates[j] - last[j]
+        step_change = coordinates[j] - reached[j]
         if not isfinite(step_change):
             return 0.0
-        total_change = coordinates[j] - target[j]
+        total_change = coordinates[j] - start[j]
         if step_change * total_change <= 0.0:
             continue
-        allowed_change = allowance(machine, j, target[j], total_change)
+        allowed_change = allowance(machine, j, start[j], total_change)
         if abs(total_change) > allowed_change:
-            remaining_change = allowed_change - abs(last[j] - target[j])
-            if (last[j] - target[j]) * total_change < 0.0:
-                remaining_change = allowed_change + abs(last[j] - target[j])
+            remaining_change = allowed_change - abs(reached[j] - start[j])
+            if (reached[j] - start[j]) * total_change < 0.0:
+                remaining_change = allowed_change + abs(reached[j] - start[j])
             fraction = min(fraction, max(remaining_change, 0.0) / abs(step_change))
     return fraction
 

@@ -112,17 +112,31 @@ def neutral_term(axes: FloatArray, travel: FloatArray, free: IndexArray) -> floa
 @device
 def fill_axes(pose: FloatArray, home: FloatArray, axes: FloatArray) -> None:
     """Fill `axes` (6,): x, y, z [m], yaw, pitch, roll [rad] of a pose about home."""
-    a, b = turn_of(pose, 3), turn_of(home, 3)
+    pose_matrix, home_matrix = turn_of(pose, 3), turn_of(home, 3)
     for k in range(3):
         axes[k] = pose[k] - home[k]
     # Entries of A B^T, the turn from home.
-    r20 = a[6] * b[0] + a[7] * b[1] + a[8] * b[2]
+    r20 = (
+        pose_matrix[6] * home_matrix[0]
+        + pose_matrix[7] * home_matrix[1]
+        + pose_matrix[8] * home_matrix[2]
+    )
     axes[3] = atan2(
-        a[3] * b[0] + a[4] * b[1] + a[5] * b[2], a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+        pose_matrix[3] * home_matrix[0]
+        + pose_matrix[4] * home_matrix[1]
+        + pose_matrix[5] * home_matrix[2],
+        pose_matrix[0] * home_matrix[0]
+        + pose_matrix[1] * home_matrix[1]
+        + pose_matrix[2] * home_matrix[2],
     )
     axes[4] = -asin(min(max(r20, -1.0), 1.0))
     axes[5] = atan2(
-        a[6] * b[3] + a[7] * b[4] + a[8] * b[5], a[6] * b[6] + a[7] * b[7] + a[8] * b[8]
+        pose_matrix[6] * home_matrix[3]
+        + pose_matrix[7] * home_matrix[4]
+        + pose_matrix[8] * home_matrix[5],
+        pose_matrix[6] * home_matrix[6]
+        + pose_matrix[7] * home_matrix[7]
+        + pose_matrix[8] * home_matrix[8],
     )
 
 

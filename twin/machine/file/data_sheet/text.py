@@ -91,12 +91,12 @@ def data_sheet_text(name: str, sheet: DataSheet) -> str:
     separated = [candidate for candidate in candidates if candidate[1] >= required_distance]
     if not separated:
         _, distance, legs, _ = max(candidates, key=lambda entry: entry[1])
-        one, other = legs
+        first_leg, second_leg = legs
         options = "--horns, --horn-angle, --crank or --base-spacing"
         raise InputError(
             "crank" if sheet.has_cranks else "data sheet",
-            f"legs {one} and {other} collide at home: their axes are {distance:.3g} m apart, "
-            f"and need {required_distance:.3g} m"
+            f"legs {first_leg} and {second_leg} collide at home: their axes are {distance:.3g} m "
+            f"apart, and need {required_distance:.3g} m"
             + (f"; change {options}" if sheet.has_cranks else "; move the joints apart"),
         )
     return min(separated)[3]
@@ -140,7 +140,7 @@ def sheet_text(name: str, sheet: DataSheet, legs: str) -> str:
     header = HEADER_TEMPLATE.format(name=name, title=title, text=quoted(title), sheet=SHEET_SOURCE)
     parts = (*joint_tables(sheet), *_platform(sheet), *_home(sheet), legs)
     return COMMENT_PATTERN.sub(
-        lambda found: f"{found[1]:31} {found[2]}", "\n".join([header, *parts])
+        lambda match: f"{match[1]:31} {match[2]}", "\n".join([header, *parts])
     )
 
 
@@ -165,8 +165,8 @@ def _home(sheet: DataSheet) -> Iterator[str]:
     if sheet.height is not None:
         yield f'[home]\nsource = "{SHEET_SOURCE}"\nposition = [0.0, 0.0, {quoted(sheet.height)}]\n'
     elif sheet.has_pairs:
-        at = "mid_range" if sheet.has_cranks else "mid_stroke"
-        yield f'[home]\nsource = "Adopted: middle of the stroke"\nat = "{at}"\n'
+        actuator_middle = "mid_range" if sheet.has_cranks else "mid_stroke"
+        yield f'[home]\nsource = "Adopted: middle of the stroke"\nat = "{actuator_middle}"\n'
     else:
         middle = f"{middle_height(sheet):.9g}"
         yield f'[home]\nsource = "Adopted: middle of the stroke"\nposition = [0.0, 0.0, {middle}]\n'

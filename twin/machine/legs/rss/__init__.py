@@ -11,12 +11,12 @@ from twin.machine.legs.rss.mechanism import ends, make_leg
 from twin.machine.legs.rss.parameters import BRANCH_SIGNS, RssLeg
 
 
-def constants(leg: RssLeg, place: LegGeometry) -> Constants:
+def constants(leg: RssLeg, leg_geometry: LegGeometry) -> Constants:
     """Return the constants for the equations: geometry, masses and inertia of crank and rod."""
-    mass, center, tensor = leg.crank_mass(place)
+    mass, center, tensor = leg.crank_mass(leg_geometry)
     return {
-        "axis": leg.home_axis(place),
-        "zero": leg.home_zero(place),
+        "axis": leg.home_axis(leg_geometry),
+        "zero": leg.home_zero(leg_geometry),
         "middle": 0.5 * (leg.actuator.minimum + leg.actuator.maximum),
         "crank_length": leg.crank_length,
         "rod_length": leg.rod_length,
@@ -29,9 +29,9 @@ def constants(leg: RssLeg, place: LegGeometry) -> Constants:
     }
 
 
-def home_frame(leg: RssLeg, place: LegGeometry) -> FloatArray:
+def home_frame(leg: RssLeg, leg_geometry: LegGeometry) -> FloatArray:
     """Return the rotation `(9,)` rod to base at home, row after row."""
-    geometry = leg.home_geometry(place)
+    geometry = leg.home_geometry(leg_geometry)
     rod_direction = unit(geometry.rod)
     second_axis = unit(np.cross(geometry.axis, rod_direction))
     return np.stack(

@@ -35,14 +35,14 @@ from twin.machine.mechanism import (
 
 def ends(leg: RssLeg) -> Ends:
     """Return the dimensions drawn at the leg's ends."""
-    look = appearance(leg)
-    return balls(1.8 * look.crank_radius, 1.6 * look.rod_radius)
+    sizes = appearance(leg)
+    return balls(1.8 * sizes.crank_radius, 1.6 * sizes.rod_radius)
 
 
-def make_leg(leg: RssLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
+def make_leg(leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:
     """Return the leg: crank, elbow, loop from the rod's tip to the platform."""
-    name, foot = f"leg_{place.number}", place.base
-    home = leg.home_geometry(place)
+    name, foot = f"leg_{leg_geometry.number}", leg_geometry.base
+    home = leg.home_geometry(leg_geometry)
     sizes = appearance(leg)
     crank_hinge = Joint(
         f"{name}_actuator", "hinge", X_AXIS, limits=limits(leg.actuator, float(home.angle))
@@ -53,7 +53,7 @@ def make_leg(leg: RssLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
         foot,
         home.frame,
         (crank_hinge,),
-        leg.crank_mass(place),
+        leg.crank_mass(leg_geometry),
         (
             Cylinder(
                 f"{name}_arm", "housing", sizes.crank_radius, ORIGIN, leg.crank_length * Z_AXIS
@@ -75,12 +75,12 @@ def make_leg(leg: RssLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
         Mass(leg.rod_mass, 0.5 * tip, np.diag([transverse_inertia, transverse_inertia, 0.0])),
         (
             Cylinder(f"{name}_shaft", "rod", sizes.rod_radius, ORIGIN, tip),
-            Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, tip),
+            Ball(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, tip),
         ),
     )
-    half_axle = 2.0 * look.base_joint_radius * home.axis
+    half_axle = 2.0 * drawing.base_joint_radius * home.axis
     motor = Cylinder(
-        f"{name}_motor", "joint", look.base_joint_radius, foot - half_axle, foot + half_axle
+        f"{name}_motor", "joint", drawing.base_joint_radius, foot - half_axle, foot + half_axle
     )
     return LegMechanism(
         (crank_hinge.name, first_hinge.name, second_hinge.name),
@@ -92,7 +92,7 @@ def make_leg(leg: RssLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
             Point(f"{name}_tip", rod.name, tip),
         ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
-        base_shapes=(bracket(place.number, place.base, look), motor),
+        base_shapes=(bracket(leg_geometry.number, leg_geometry.base, drawing), motor),
     )
 
 

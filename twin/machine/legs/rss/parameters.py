@@ -33,7 +33,7 @@ BRANCH_SIGNS = {"outward": 1.0, "inward": -1.0}
 """Sign of the elbow's solution, by the name of the branch."""
 
 
-Given = str | Sequence[float] | Sequence[Sequence[float]]
+DirectionSetting = str | Sequence[float] | Sequence[Sequence[float]]
 """A direction field of a file: a word such as "radial", one direction, or one per leg."""
 
 
@@ -89,24 +89,26 @@ def cross_product(left: FloatArray, right: FloatArray) -> FloatArray:
     return np.array([b * z - c * y, c * x - a * z, a * y - b * x])
 
 
-def direction(given: Given, place: LegGeometry, axis: FloatArray | None = None) -> FloatArray:
+def direction(
+    setting: DirectionSetting, leg_geometry: LegGeometry, axis: FloatArray | None = None
+) -> FloatArray:
     """Return the direction `(3,)` of a word, of all legs or of one leg; not a unit vector.
 
     Args:
-        given: "radial" and "outward": from the z axis through the base joint; "tangential": along
+        setting: "radial" and "outward": from the z axis through the base joint; "tangential": along
             the circle through it; "horizontal": perpendicular to the axis, so that a growing angle
             lifts the crank; or directions.
-        place: of the leg.
+        leg_geometry: of the leg.
         axis: `(3,)` of the crank, for "horizontal".
     """
-    if not isinstance(given, str):
-        row: Any = given[place.number - 1] if is_per_leg(given) else given
+    if not isinstance(setting, str):
+        row: Any = setting[leg_geometry.number - 1] if is_per_leg(setting) else setting
         return np.array(row, dtype=float)
-    if given == "horizontal" and axis is not None:
+    if setting == "horizontal" and axis is not None:
         return cross_product(UP, axis)
-    if given == "tangential":
-        return cross_product(UP, place.base)
-    return np.array([place.base[0], place.base[1], 0.0])
+    if setting == "tangential":
+        return cross_product(UP, leg_geometry.base)
+    return np.array([leg_geometry.base[0], leg_geometry.base[1], 0.0])
 
 
 class RssLeg(Leg):
@@ -208,40 +210,40 @@ class RssLeg(Leg):
         """Largest distance [m] of the tip from the base joint."""
         return self.crank_length + self.rod_length
 
-    def home_axis(self, place: LegGeometry) -> FloatArray:
+    def home_axis(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the crank's axis u `(3,)`, a unit vector fixed in the base frame."""
         if self.axis_angles is not None:
-            angle = self.axis_angles[place.number - 1]
+            angle = self.axis_angles[leg_geometry.number - 1]
             axis = np.array([math.cos(angle), math.sin(angle), 0.0])
         else:
-            axis = direction(self.axis or "tangential", place)
-        return np.asarray(self.side(place) * axis / np.linalg.norm(axis))
+            axis = direction(self.axis or "tangential", leg_geometry)
+        return np.asarray(self.side(leg_geometry) * axis / np.linalg.norm(axis))
 
-    def side(self, place: LegGeometry) -> float:
+    def side(self, leg_geometry: LegGeometry) -> float:
         """Return -1 for a leg that is a mirror image, else 1."""
-        return -1.0 if place.number in (self.mirrored or ()) else 1.0
+        return -1.0 if leg_geometry.number in (self.mirrored or ()) else 1.0
 
-    def crank_mass(self, place: LegGeometry) -> Mass:
+    def crank_mass(self, leg_geometry: LegGeometry) -> Mass:
         """Return the mass properties of the crank of a leg, in the crank's frame."""
-        crank, mirror = self.crank, np.diag([self.side(place), 1.0, 1.0])
+        crank, mirror = self.crank, np.diag([self.side(leg_geometry), 1.0, 1.0])
         tensor = mirror @ crank.inertia_tensor @ mirror
         return Mass(crank.mass, mirror @ crank.center_of_mass_vector, tensor)
 
-    def home_zero(self, place: LegGeometry) -> FloatArray:
+    def home_zero(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the direction c0 `(3,)` of the crank at angle 0, perpendicular to its axis."""
-        axis = self.home_axis(place)
-        zero = direction(self.zero, place, axis)
+        axis = self.home_axis(leg_geometry)
+        zero = direction(self.zero, leg_geometry, axis)
         perpendicular = zero - (zero @ axis) * axis
         return np.asarray(perpendicular / np.linalg.norm(perpendicular))
 
-    def home_coordinate(self, place: LegGeometry) -> float:
+    def home_coordinate(self, leg_geometry: LegGeometry) -> float:
         """Return the actuator coordinate at home: the crank angle [rad], NaN if out of reach.
 
         A cos(angle) + B sin(angle) = K, with A and B the parts of the vector d to the tip along
         c0 and u x c0, and K = (d^2 + crank^2 - rod^2) / (2 crank). Of all turns, the one nearest
         to the middle of the actuator's range.
         """
-        forward, sideways, constant = self._loop(place)
+        forward, sideways, constant = self._loop(leg_geometry)
         amplitude = math.hypot(forward, sideways)
         if amplitude < COINCIDENCE_DISTANCE or abs(constant) > amplitude:
             return math.nan
@@ -250,62 +252,67 @@ class RssLeg(Leg):
         angle = math.atan2(sideways, forward) + half_angle
         return middle_angle + math.remainder(angle - middle_angle, 2 * math.pi)
 
-    def home_crank(self, place: LegGeometry) -> FloatArray:
+    def home_crank(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the vector `(3,)` [m] from the base joint to the elbow at home, base frame."""
-        zero, angle = self.home_zero(place), self.home_coordinate(place)
-        sideways = cross_product(self.home_axis(place), zero)
+        zero, angle = self.home_zero(leg_geometry), self.home_coordinate(leg_geometry)
+        sideways = cross_product(self.home_axis(leg_geometry), zero)
         crank_direction = math.cos(angle) * zero + math.sin(angle) * sideways
         return np.asarray(self.crank_length * crank_direction)
 
-    def home_geometry(self, place: LegGeometry) -> Crank:
+    def home_geometry(self, leg_geometry: LegGeometry) -> Crank:
         """Return crank and rod at home."""
-        axis, elbow = self.home_axis(place), self.home_crank(place)
+        axis, elbow = self.home_axis(leg_geometry), self.home_crank(leg_geometry)
         crank_direction = elbow / self.crank_length
         frame = np.stack([axis, cross_product(crank_direction, axis), crank_direction], axis=1)
-        angle = np.array(self.home_coordinate(place))
-        return Crank(axis, self.home_zero(place), angle, frame, elbow, place.vector - elbow)
+        angle = np.array(self.home_coordinate(leg_geometry))
+        return Crank(
+            axis, self.home_zero(leg_geometry), angle, frame, elbow, leg_geometry.vector - elbow
+        )
 
-    def home_row(self, place: LegGeometry) -> FloatArray:
+    def home_row(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: crank rate = row @ twist.
 
         The rod keeps its length: e . v_tip = e . (u x crank) rate, with e along the rod.
         """
-        crank = self.home_crank(place)
-        rod = (place.vector - crank) / self.rod_length
-        force = rod / (rod @ cross_product(self.home_axis(place), crank))
-        return np.concatenate([force, cross_product(place.arm, force)])
+        crank = self.home_crank(leg_geometry)
+        rod = (leg_geometry.vector - crank) / self.rod_length
+        force = rod / (rod @ cross_product(self.home_axis(leg_geometry), crank))
+        return np.concatenate([force, cross_product(leg_geometry.arm, force)])
 
-    def home_lines(self, place: LegGeometry) -> list[tuple[FloatArray, FloatArray]]:
+    def home_lines(self, leg_geometry: LegGeometry) -> list[tuple[FloatArray, FloatArray]]:
         """Return crank and rod as lines (start, vector) [m] at home."""
-        crank = self.home_crank(place)
-        return [(place.base, crank), (place.base + crank, place.vector - crank)]
+        crank = self.home_crank(leg_geometry)
+        return [
+            (leg_geometry.base, crank),
+            (leg_geometry.base + crank, leg_geometry.vector - crank),
+        ]
 
-    def home_problem(self, place: LegGeometry) -> LegProblem | None:
+    def home_problem(self, leg_geometry: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
         for name, setting in (("axis", self.axis), ("zero", self.zero)):
             central = setting in ("tangential", "radial", "outward")
-            if central and np.hypot(*place.base[:2]) < COINCIDENCE_DISTANCE:
+            if central and np.hypot(*leg_geometry.base[:2]) < COINCIDENCE_DISTANCE:
                 return LegProblem(
                     name, f"its base joint lies on the z axis: give the {name} as a direction"
                 )
-        axis = self.home_axis(place)
-        zero = direction(self.zero, place, axis)
+        axis = self.home_axis(leg_geometry)
+        zero = direction(self.zero, leg_geometry, axis)
         if np.linalg.norm(cross_product(zero, axis)) <= NEARLY_PARALLEL * np.linalg.norm(zero):
             return LegProblem(
                 "zero",
                 "the direction of angle 0 lies along the crank's axis: give another `zero`, or one "
                 "per leg",
             )
-        if math.isnan(self.home_coordinate(place)):
-            distance = float(np.linalg.norm(place.vector))
+        if math.isnan(self.home_coordinate(leg_geometry)):
+            distance = float(np.linalg.norm(leg_geometry.vector))
             return LegProblem(
                 ".home.position",
                 f"it cannot reach home: its platform joint would be {distance:.6g} m from its base "
                 f"joint, where crank ({self.crank_length:.6g} m) and rod ({self.rod_length:.6g} m) "
                 "cannot meet",
             )
-        crank = self.home_crank(place)
-        rod = (place.vector - crank) / self.rod_length
+        crank = self.home_crank(leg_geometry)
+        rod = (leg_geometry.vector - crank) / self.rod_length
         if np.linalg.norm(cross_product(rod, axis)) < NEARLY_PARALLEL:
             return LegProblem("axis", "its rod lies along the crank's axis at home")
         if abs(rod @ cross_product(axis, crank)) < NEARLY_PARALLEL * self.crank_length:
@@ -317,8 +324,12 @@ class RssLeg(Leg):
             )
         return None
 
-    def _loop(self, place: LegGeometry) -> tuple[float, float, float]:
-        axis, zero, tip = self.home_axis(place), self.home_zero(place), place.vector
+    def _loop(self, leg_geometry: LegGeometry) -> tuple[float, float, float]:
+        axis, zero, tip = (
+            self.home_axis(leg_geometry),
+            self.home_zero(leg_geometry),
+            leg_geometry.vector,
+        )
         constant = (tip @ tip + self.crank_length**2 - self.rod_length**2) / (2 * self.crank_length)
         return float(tip @ zero), float(tip @ cross_product(axis, zero)), float(constant)
 

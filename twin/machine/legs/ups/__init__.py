@@ -14,16 +14,16 @@ ROUNDING_TOLERANCE = 1e-15
 """Relative size below which an off-axis entry is rounding error of the frame's rotation."""
 
 
-def constants(leg: UpsLeg, place: LegGeometry) -> Constants:
+def constants(leg: UpsLeg, leg_geometry: LegGeometry) -> Constants:
     """Return the axis of the first joint, and masses, centres and tensor of housing and rod."""
-    bodies = leg.bodies(place)
+    bodies = leg.bodies(leg_geometry)
     tensor = (
         bodies.housing_inertia
         + parallel_axis(float(bodies.housing_mass), bodies.housing_center)
         + bodies.rod_inertia
     )
     return {
-        "axis": leg.home_axis(place),
+        "axis": leg.home_axis(leg_geometry),
         "housing_mass": bodies.housing_mass,
         "housing_center": bodies.housing_center,
         "rod_mass": bodies.rod_mass,
@@ -33,9 +33,9 @@ def constants(leg: UpsLeg, place: LegGeometry) -> Constants:
     }
 
 
-def home_frame(leg: UniversalLeg, place: LegGeometry) -> FloatArray:
+def home_frame(leg: UniversalLeg, leg_geometry: LegGeometry) -> FloatArray:
     """Return the rotation `(9,)` leg to base at home, row after row."""
-    return leg.home_frame(place).ravel()
+    return leg.home_frame(leg_geometry).ravel()
 
 
 def _axisymmetric(tensor: FloatArray, bodies: LegBodies) -> bool:

@@ -31,19 +31,21 @@ from twin.machine.mechanism import (
 
 def ends(leg: UpsLeg) -> Ends:
     """Return the dimensions drawn at the leg's ends."""
-    look = appearance(leg)
-    return balls(1.25 * look.housing_radius, 1.6 * look.rod_radius)
+    sizes = appearance(leg)
+    return balls(1.25 * sizes.housing_radius, 1.6 * sizes.rod_radius)
 
 
-def make_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
+def make_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:
     """Return the leg: universal joint, slide, loop from the rod's tip to the platform."""
-    name = f"leg_{place.number}"
-    length = leg.home_coordinate(place)
-    parts = leg.bodies(place)
-    frame = leg.home_frame(place)
-    first_hinge = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
+    name = f"leg_{leg_geometry.number}"
+    length = leg.home_coordinate(leg_geometry)
+    parts = leg.bodies(leg_geometry)
+    frame = leg.home_frame(leg_geometry)
+    first_hinge = Joint(
+        f"{name}_first", "hinge", frame.T @ leg.home_axis(leg_geometry), f"{name}_cross"
+    )
     second_hinge = Joint(f"{name}_second", "hinge", X_AXIS)
-    stiffness, damping, rest_length = leg.spring(place)
+    stiffness, damping, rest_length = leg.spring(leg_geometry)
     spring = Spring(stiffness, damping, rest_length - length) if leg.has_axial_spring else None
     slide = Joint(
         f"{name}_actuator", "slide", Z_AXIS, limits=limits(leg.actuator, length), spring=spring
@@ -52,11 +54,11 @@ def make_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     housing = Body(
         f"{name}_housing",
         BASE_NAME,
-        place.base,
+        leg_geometry.base,
         frame,
         (first_hinge, second_hinge),
         Mass(float(parts.housing_mass), parts.housing_center, parts.housing_inertia),
-        _housing_shapes(name, shape_sizes, look),
+        _housing_shapes(name, shape_sizes, drawing),
     )
     rod = Body(
         f"{name}_rod",
@@ -64,18 +66,18 @@ def make_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
         length * Z_AXIS,
         joints=(slide,),
         mass=Mass(float(parts.rod_mass), parts.rod_center, parts.rod_inertia),
-        shapes=_rod_shapes(name, shape_sizes, look),
+        shapes=_rod_shapes(name, shape_sizes, drawing),
     )
     return LegMechanism(
         (first_hinge.name, second_hinge.name, slide.name),
         (housing, rod),
         Actuator(f"{name}_force", slide.name, (slide.name,)),
         (
-            Point(f"{name}_base_joint", BASE_NAME, place.base),
+            Point(f"{name}_base_joint", BASE_NAME, leg_geometry.base),
             Point(f"{name}_tip", rod.name, ORIGIN),
         ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
-        base_shapes=(bracket(place.number, place.base, look),),
+        base_shapes=(bracket(leg_geometry.number, leg_geometry.base, drawing),),
     )
 
 
@@ -100,11 +102,11 @@ def appearance(leg: UpsLeg) -> LegAppearance:
     )
 
 
-def _housing_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Shape, ...]:
+def _housing_shapes(name: str, sizes: LegAppearance, drawing: Drawing) -> tuple[Shape, ...]:
     """Return the shapes that draw the housing of a leg."""
-    radius, length = drawn.housing_radius, drawn.housing_length
+    radius, length = sizes.housing_radius, sizes.housing_length
     return (
-        Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN),
+        Ball(f"{name}_base_ball", "joint", drawing.base_joint_radius, ORIGIN),
         Cylinder(f"{name}_tube", "housing", radius, ORIGIN, length * Z_AXIS),
         Cylinder(
             f"{name}_collar",
@@ -116,8 +118,8 @@ def _housing_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Sha
     )
 
 
-def _rod_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Shape, ...]:
+def _rod_shapes(name: str, sizes: LegAppearance, drawing: Drawing) -> tuple[Shape, ...]:
     return (
-        Cylinder(f"{name}_shaft", "rod", drawn.rod_radius, -drawn.rod_length * Z_AXIS, ORIGIN),
-        Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
+        Cylinder(f"{name}_shaft", "rod", sizes.rod_radius, -sizes.rod_length * Z_AXIS, ORIGIN),
+        Ball(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, ORIGIN),
     )

@@ -86,7 +86,7 @@ class UpsLeg(UniversalLeg):
             return LegSizes(housing.outer_radius, rod.outer_radius, max(housing_end, 0.0))
         return None
 
-    def bodies(self, place: LegGeometry) -> LegBodies:
+    def bodies(self, leg_geometry: LegGeometry) -> LegBodies:
         """Return masses, centres and tensors of housing and rod in the leg frame.
 
         The data of the file is turned by `frame_angle` about the leg; legs listed in `mirrored`
@@ -94,7 +94,7 @@ class UpsLeg(UniversalLeg):
         """
         cosine, sine = np.cos(self.frame_angle), np.sin(self.frame_angle)
         frame_rotation = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
-        reflection = np.diag([-1.0 if place.number in self.mirrored else 1.0, 1.0, 1.0])
+        reflection = np.diag([-1.0 if leg_geometry.number in self.mirrored else 1.0, 1.0, 1.0])
         return LegBodies(
             *_turned(self.housing, frame_rotation @ reflection),
             *_turned(self.rod, frame_rotation @ reflection),

@@ -81,12 +81,12 @@ def multipliers_of_motion(dae: SymbolicDae) -> Any:
     return dae.jacobian.T.LUsolve(-inertial_forces).applyfunc(sympy.expand)
 
 
-def solve(matrix: Any, right: Any) -> Any:
+def solve(matrix: Any, right_side: Any) -> Any:
     """Return the solution of a square system of rational expressions.
 
     It works with fractions of polynomials, a hundred times faster than with expressions.
     """
-    left_matrix, right_matrix = _domain_matrix(matrix), _domain_matrix(right)
+    left_matrix, right_matrix = _domain_matrix(matrix), _domain_matrix(right_side)
     field = left_matrix.domain.unify(right_matrix.domain)
     return left_matrix.convert_to(field).lu_solve(right_matrix.convert_to(field)).to_Matrix()
 

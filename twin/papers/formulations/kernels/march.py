@@ -105,7 +105,7 @@ def configuration(
 @device
 def add_multipliers(work: Work, loads: FloatArray) -> bool:
     """Add L^-1 J^T lambda to `loads` = L^-1 f, where M = L L^T; False where A is singular."""
-    right = work.scratch[SCRATCH_MULTIPLIERS]
+    right_side = work.scratch[SCRATCH_MULTIPLIERS]
     for a in range(12):
         row = work.columns[a]
         for j in range(18):
@@ -114,16 +114,16 @@ def add_multipliers(work: Work, loads: FloatArray) -> bool:
         closure_error = work.closure[a, CLOSURE_BIAS]
         for j in range(18):
             closure_error += row[j] * loads[j]
-        right[a] = -closure_error
+        right_side[a] = -closure_error
         for b in range(a + 1):
             product = 0.0
             for j in range(18):
                 product += row[j] * work.columns[b, j]
             work.square[a, b] = product
-    regular = solve_positive(work.square, right, 12)
+    regular = solve_positive(work.square, right_side, 12)
     for a in range(12):
         for j in range(18):
-            loads[j] += work.columns[a, j] * right[a]
+            loads[j] += work.columns[a, j] * right_side[a]
     return regular
 
 

@@ -80,9 +80,9 @@ def leg_errors(model: Model, work: Work, i: int, out: FloatArray) -> None:
     )
     arm, tip, columns = row(work.legs, i, LEG_ARM), row(work.legs, i, LEG_TIP), work.tip_columns[i]
     leg_vector = subtract(tip, row(model.legs.rows, i, BASE_JOINT))
-    keep(out, 0, part(work.platform, PLATFORM_POSE), arm, tip, leg_vector)
+    raise_error(out, 0, part(work.platform, PLATFORM_POSE), arm, tip, leg_vector)
     arm_velocity = cross(omega, arm)
-    keep(
+    raise_error(
         out,
         1,
         velocity,
@@ -92,15 +92,15 @@ def leg_errors(model: Model, work: Work, i: int, out: FloatArray) -> None:
     )
     arm_acceleration = add(cross(angular, arm), row(work.legs, i, LEG_ARM_BIAS))
     bias = row(work.legs, i, LEG_TIP_BIAS)
-    right = add(tip_from_joints(columns, row(work.legs, i, LEG_SECOND_RATE)), bias)
-    keep(out, 2, linear, arm_acceleration, right, bias)
+    tip_acceleration = add(tip_from_joints(columns, row(work.legs, i, LEG_SECOND_RATE)), bias)
+    raise_error(out, 2, linear, arm_acceleration, tip_acceleration, bias)
 
 
 @device
-def keep(
+def raise_error(
     out: FloatArray, order: int, first: Vector, second: Vector, third: Vector, cancelled: Vector
 ) -> None:
-    """Raise error and size of an order by first + second - third; `cancelled` is part of third."""
+    """Raise error and size of an order to first + second - third; `cancelled` is part of third."""
     remainder = subtract(add(first, second), third)
     for k in range(3):
         size = abs(first[k]) + abs(second[k]) + abs(third[k]) + abs(cancelled[k])

@@ -88,36 +88,36 @@ def fill_task_map(model: Model, work: Work) -> None:
 
 
 @device
-def take_platform(work: Work, right: FloatArray) -> None:
-    """Fill the reduced mass matrix and `right` with the platform's part (B is unity there)."""
+def take_platform(work: Work, right_side: FloatArray) -> None:
+    """Fill the reduced mass matrix and `right_side` with the platform's part (B is unity there)."""
     for j in range(6):
-        right[j] = -work.platform[PLATFORM_BODY_BIAS + j]
+        right_side[j] = -work.platform[PLATFORM_BODY_BIAS + j]
         for k in range(6):
             work.reduced[j, k] = work.body_mass[j, k]
 
 
 @device
-def reduce_platform(work: Work, right: FloatArray) -> None:
-    """Fill the reduced mass matrix and `right` with the platform's part, by `mapping`."""
+def reduce_platform(work: Work, right_side: FloatArray) -> None:
+    """Fill the reduced mass matrix and `right_side` with the platform's part, by `mapping`."""
     for j in range(6):
-        right[j] = 0.0
+        right_side[j] = 0.0
         for k in range(6):
             work.reduced[j, k] = 0.0
     for k in range(6):
         platform_load = -work.platform[PLATFORM_BODY_BIAS + k]
-        add_row(work.body_mass, k, 0, platform_load, work.mapping, work.reduced, right)
+        add_row(work.body_mass, k, 0, platform_load, work.mapping, work.reduced, right_side)
 
 
 @device
-def add_legs(work: Work, forces: FloatArray, mapping: FloatArray, right: FloatArray) -> None:
-    """Add the legs to the reduced mass matrix B^T M B and to `right` = B^T (Q - h - M beta).
+def add_legs(work: Work, forces: FloatArray, mapping: FloatArray, right_side: FloatArray) -> None:
+    """Add the legs to the reduced mass matrix B^T M B and to `right_side` = B^T (Q - h - M beta).
 
     The columns of `mapping` (18, 7) are B and beta of the joint coordinates; forces of actuators.
     """
     for i in range(LEG_COUNT):
         for k in range(3):
             leg_load = (forces[i] if k == 2 else 0.0) - work.legs[i, LEG_BIAS + k]
-            add_row(work.leg_mass[i], k, 3 * i, leg_load, mapping, work.reduced, right)
+            add_row(work.leg_mass[i], k, 3 * i, leg_load, mapping, work.reduced, right_side)
 
 
 @device
@@ -128,7 +128,7 @@ def add_row(
     load: float,
     mapping: FloatArray,
     matrix: FloatArray,
-    right: FloatArray,
+    right_side: FloatArray,
 ) -> None:
     """Add row k of a block of the mass matrix, row `start + k` of the extended equations.
 
@@ -152,7 +152,7 @@ def add_row(
         factor = mapping[start + k, j]
         if factor == 0.0:
             continue
-        right[j] += factor * load
+        right_side[j] += factor * load
         for column in range(j, 6):
             matrix[column, j] += factor * mapped_row[column]
 
@@ -181,17 +181,19 @@ def expand_legs(work: Work, mapping: FloatArray, accelerations: FloatArray) -> N
 def carried_position(
     coefficients: FloatArray,
     m: int,
-    first: Vector,
-    second: Vector,
-    along: Vector,
-    across: Vector,
+    first_side: Vector,
+    second_side: Vector,
+    first_change: Vector,
+    second_change: Vector,
 ) -> tuple[Vector, Vector]:
     """Return the change of the position of attached tip m at small changes of the two sides."""
     by_first = add(
-        scale(coefficients[m, 0], along), scale(coefficients[m, 2], cross(along, second))
+        scale(coefficients[m, 0], first_change),
+        scale(coefficients[m, 2], cross(first_change, second_side)),
     )
     by_second = add(
-        scale(coefficients[m, 1], across), scale(coefficients[m, 2], cross(first, across))
+        scale(coefficients[m, 1], second_change),
+        scale(coefficients[m, 2], cross(first_side, second_change)),
     )
     return by_first, by_second
 
@@ -200,14 +202,19 @@ def carried_position(
 def attached_change(
     coefficients: FloatArray,
     m: int,
-    first: Vector,
-    second: Vector,
+    first_side: Vector,
+    second_side: Vector,
     changes: tuple[Vector, Vector, Vector, Vector],
 ) -> Vector:
     """Return the change of the vector constraint m at small changes of the tips a, b, c and m."""
     start = changes[0]
     by_first, by_second = carried_position(
-        coefficients, m, first, second, subtract(changes[1], start), subtract(changes[2], start)
+        coefficients,
+        m,
+        first_side,
+        second_side,
+        subtract(changes[1], start),
+        subtract(changes[2], start),
     )
     return subtract(subtract(subtract(changes[3], start), by_first), by_second)
 

@@ -355,20 +355,20 @@ def fill_joint_space(model: Model, work: Work) -> None:
 
 @device
 def reduce_joint_space(
-    work: Work, forces: FloatArray, mapping: FloatArray, right: FloatArray
+    work: Work, forces: FloatArray, mapping: FloatArray, right_side: FloatArray
 ) -> None:
-    """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces of actuators.
+    """Fill the reduced mass matrix B^T M B and `right_side` = B^T (Q - h - M beta).
 
-    The columns of `mapping` (18, 7) are B and beta.
+    The columns of `mapping` (18, 7) are B and beta; `forces` (6,) are those of the actuators.
     """
     for j in range(6):
-        right[j] = 0.0
+        right_side[j] = 0.0
         for k in range(6):
             work.reduced[j, k] = 0.0
     for leg in range(6):
         for a in range(3):
             joint_load = (forces[leg] if a == 2 else 0.0) - work.mass[3 * leg + a, 18]
-            add_row(work.mass, 3 * leg + a, 0, joint_load, mapping, work.reduced, right)
+            add_row(work.mass, 3 * leg + a, 0, joint_load, mapping, work.reduced, right_side)
 
 
 @device
