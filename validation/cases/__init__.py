@@ -42,6 +42,7 @@ CASES = {
     "tuning": "tuning",
     "frequency_response": "frequency_response",
     "tracking": "tracking",
+    "identification": "identification",
     "motion_cueing": "motion_cueing",
     "linear_control": "linear_control",
     "active_damping": "active_damping",

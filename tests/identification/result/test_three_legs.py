@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from three_legs import LIGHT_DRIVES
@@ -12,6 +14,8 @@ from twin.control import make_controller
 from twin.errors import InputError
 from twin.identification.excitation import excite
 from twin.identification.parameters import prior_std_array, select
+from twin.identification.prediction.recording import recording_of
+from twin.identification.prediction.rollouts import synchronised
 from twin.identification.result.identification import Identification
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
@@ -104,3 +108,20 @@ def test_predictions_refuse_nothing_that_forces_show(motion: Motion) -> None:
     assert found.forces is not None and not found.fixed
     error = found.values - [truth.get(each.path, each.nominal) for each in found.parameters]
     assert (np.abs(error) < 1e-3 * prior_std_array(found.parameters)).all()
+
+
+@pytest.mark.slow
+def test_commands_of_motors_that_stick_are_on_the_same_clock(
+    tmp_path: Path, motion: Motion
+) -> None:
+    """They lead the motion, by more than the drives' delay."""
+    path = tmp_path / "sticky.toml"
+    sticky = LIGHT_DRIVES.replace('"1.5 N"', '"3 N"').replace("scale", "breakaway = 1.2\nscale")
+    path.write_text(sticky)
+    machine = twin.load(path)
+    truth = {"platform.body.mass": 2.12, "leg.drive.friction": 3.6}
+    given = part(moved(machine, truth, motion, 2.5e-4), "measured", "command_forces")
+    assert synchronised(recording_of(given, machine), machine)[1] != 0.0
+    found = identify(machine, [given], list(truth))
+    assert not any("clocks" in note for note in found.notes)
+    assert found.values == pytest.approx(list(truth.values()), rel=2e-3)

@@ -31,6 +31,7 @@ LEFT_TO_THE_REPORT = (
     "compliant_response",
     "compliant_systems",
     "formulations",
+    "identification",
     "inertial_sensor",
     "micro_hexapod",
     "motion_cueing",
