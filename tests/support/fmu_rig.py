@@ -19,7 +19,7 @@ from twin.engines.fmu.description import (
     POSE_NAMES,
     TWIST_NAMES,
     WRENCH_NAMES,
-    legs,
+    leg_names,
 )
 from twin.engines.fmu.unit import write_unit
 
