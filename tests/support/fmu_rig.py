@@ -19,7 +19,7 @@ from twin.engines.fmu.description import (
     POSE_NAMES,
     TWIST_NAMES,
     WRENCH_NAMES,
-    legs,
+    leg_names,
 )
 from twin.engines.fmu.unit import write_unit
 
@@ -40,7 +40,7 @@ class UnitFile:
         self.outputs = outputs
         springs = [name for name in outputs if name.startswith("deflection")]
         self.state = [*POSE_NAMES, *TWIST_NAMES, *springs]
-        self.forces = legs("forces", platform.n_actuators)
+        self.forces = leg_names("forces", platform.n_actuators)
 
     @property
     def library(self) -> Path:
@@ -116,7 +116,7 @@ class UnitRun:
     def state(self) -> NDArray[np.float64]:
         """State, coordinates and rates of the actuators."""
         n = self.unit.platform.n_actuators
-        return self.get([*self.unit.state, *legs("coordinates", n), *legs("rates", n)])
+        return self.get([*self.unit.state, *leg_names("coordinates", n), *leg_names("rates", n)])
 
     def step(self, span: float) -> None:
         """Advance by one communication step [s]."""

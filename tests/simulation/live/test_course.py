@@ -21,7 +21,7 @@ from twin.simulation.live.steering import (
     Pace,
     Steering,
     at_rest,
-    through,
+    quintic_transfer,
 )
 
 PERIOD = 1e-3
@@ -39,7 +39,7 @@ states = some.lists(numbers, min_size=6, max_size=6)
 def test_a_transfer_has_the_states_at_its_ends(first, last, duration):
     start = AxisSample(*np.array(first).reshape(3, 2))
     end = AxisSample(*np.array(last).reshape(3, 2))
-    transfer = through(start, end, duration)
+    transfer = quintic_transfer(start, end, duration)
     ends = transfer.axes(np.array([0.0, duration]))
     for part, a, b in zip(ends, start, end, strict=True):
         assert_allclose(part, [a, b], rtol=1e-9, atol=1e-9 * max(1.0, duration**-2))
@@ -48,7 +48,7 @@ def test_a_transfer_has_the_states_at_its_ends(first, last, duration):
 @given(states, states)
 def test_rates_of_a_transfer_are_its_slopes(first, last):
     start, end = (AxisSample(*np.array(part).reshape(3, 2)) for part in (first, last))
-    transfer, step = through(start, end, 1.0), 1e-5
+    transfer, step = quintic_transfer(start, end, 1.0), 1e-5
     time = np.linspace(0.1, 0.9, 9)
     before, now, after = (transfer.axes(time + shift) for shift in (-step, 0.0, step))
     slopes = (after.values - before.values) / (2.0 * step)
