@@ -314,6 +314,9 @@ def expected_errors(
 ) -> PoseErrors:
     """Return standard deviations of predicted poses for a covariance `(u, u)` of the unknowns.
 
+    Components that `poses` do not have, and a tracker therefore does not tie to the base, do not
+    count.
+
     Raises:
         InputError: the machine with these unknowns reaches none of the poses.
     """
@@ -324,7 +327,10 @@ def expected_errors(
         raise InputError("poses", message)
     slopes, _ = model.pose_slopes(setting, setting.frames.measured(platform[is_reached]))
     variances = np.einsum("miu,uv,miv->mi", slopes, covariance, slopes)
-    return PoseErrors(np.sqrt(variances[:, :3].sum(axis=1)), np.sqrt(variances[:, 3:].sum(axis=1)))
+    # The turns are about x, y and z, the values yaw, pitch and roll.
+    is_measured = np.isfinite(poses.values[is_reached])[:, [0, 1, 2, 5, 4, 3]]
+    variances = np.where(is_measured, variances, np.nan)
+    return PoseErrors(_norm(np.sqrt(variances[:, :3])), _norm(np.sqrt(variances[:, 3:])))
 
 
 def calibrate(

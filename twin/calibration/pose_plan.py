@@ -72,7 +72,7 @@ class Plan(NamedTuple):
     random: dict[str, float]
     """indices of as many poses drawn at random"""
     expected: PoseErrors
-    """standard deviation of predicted poses all over the workspace after the calibration"""
+    """standard deviation of what is measured of poses, all over the workspace, once calibrated"""
     standard_errors: FloatArray
     """`(n, k)` of the legs' errors"""
 
@@ -122,7 +122,8 @@ def plan(
     root = np.linalg.solve(triangle.T, basis.T)
     covariance = root.T @ root
     deviations = np.sqrt(np.diag(covariance))[:legs] * model.scales[:legs]
-    other_poses = simulated(machine, poses_within(machine, CANDIDATE_COUNT // 3, seed + 1))
+    others = poses_within(machine, CANDIDATE_COUNT // 3, seed + 1)
+    other_poses = simulated(machine, others, measured=measured)
     nominal = np.zeros(model.size)
     return Plan(
         places[chosen_rows],

@@ -70,7 +70,7 @@ def plan_results(found: Plan, machine: MachineModel) -> Results:
     return Results(
         f"Poses to calibrate {machine.name}",
         [
-            _expected(found.expected, "Expected error after a calibration by them"),
+            _expected(found.expected, "Expected error of what is measured, after a calibration by them"),
             f"Largest standard error of a joint or offset: {largest:.3g} um or urad.",
         ],
         [
@@ -155,8 +155,12 @@ def _joint_rows(found: Calibration) -> list[tuple[str, ...]]:
 
 
 def _expected(errors: PoseErrors, title: str) -> str:
-    position, angle = (1e6 * np.sqrt(np.mean(error**2)) for error in errors)
-    return f"{title}, root mean square over the workspace: {position:.3g} um, {angle:.3g} urad."
+    parts = [
+        f"{1e6 * np.sqrt(np.mean(error**2)):.3g} {unit}"
+        for error, unit in zip(errors, ("um", "urad"), strict=True)
+        if np.isfinite(error).all()
+    ]
+    return f"{title}, root mean square over the workspace: {', '.join(parts)}."
 
 
 def _index_table(title: str, indices: dict[str, float]) -> Table:
