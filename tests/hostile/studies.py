@@ -166,7 +166,7 @@ def _worlds(call: Any) -> dict[str, Any]:
     for name in environment_ids():
         env: Any = gymnasium.make(name).unwrapped
         found[f"reset {name}"] = call(_reset(env), {"seed": 3, "options": {}})
-        drawn = dict.fromkeys(env.task.names)
+        drawn = dict.fromkeys(env.task.varied_settings)
         found[f"options {name}"] = call(_options(env), drawn)
         found[f"step {name}"] = call(_step(env), {"action": env.action_space.low})
         found[f"make {name}"] = call(

@@ -37,7 +37,7 @@ CHANGES: tuple[tuple[str, str, Change, str], ...] = (
         Formula(
             "twin.machine.legs.leg.UniversalLeg.home_axis",
             "np.cross(leg_geometry.vector, [0.0, 0.0, 1.0])",
-            "np.cross([0.0, 0.0, 1.0], place.vector)",
+            "np.cross([0.0, 0.0, 1.0], leg_geometry.vector)",
         ),
         "centres of",
     ),

@@ -1,4 +1,4 @@
-"""Mutations of drives, encoders, homing and the inertial sensor."""
+"""Mutations of drives, encoders, homing and the inertial sensor, and of what identifies them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
         "srspm",
         "breakaway friction equal to Coulomb friction",
         Formula(
-            f"{DRIVES}._fill",
+            f"{DRIVES}._fill_drive",
             "reflected_drive.friction * drive.breakaway",
             "reflected_drive.friction",
         ),
@@ -67,7 +67,9 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "backlash of twice its width",
-        Formula(f"{DRIVES}._fill", "0.5 * reflected_drive.backlash", "reflected_drive.backlash"),
+        Formula(
+            f"{DRIVES}._fill_drive", "0.5 * reflected_drive.backlash", "reflected_drive.backlash"
+        ),
         "width of the hysteresis loop",
     ),
     (
@@ -84,7 +86,9 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
         "compliant_stewart",
         "transmission a tenth softer",
         Formula(
-            f"{DRIVES}._fill", "= reflected_drive.stiffness", "= 0.9 * reflected_drive.stiffness"
+            f"{DRIVES}._fill_drive",
+            "= reflected_drive.stiffness",
+            "= 0.9 * reflected_drive.stiffness",
         ),
         "force of the transmission",
     ),
@@ -116,7 +120,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "engage and release times of the brake exchanged",
-        Formula(f"{DRIVES}._fill", BRAKE_TIMES, EXCHANGED_TIMES),
+        Formula(f"{DRIVES}._fill_drive", BRAKE_TIMES, EXCHANGED_TIMES),
         "time to engage the brake",
     ),
     (
@@ -234,7 +238,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "commanded speeds not quantised",
         Formula(
-            f"{DRIVES}._fill",
+            f"{DRIVES}._fill_drive",
             "(column.SPEED_RESOLUTION, row[column.MAX_SPEED])",
             "(column.SPEED_RESOLUTION, inf)",
         ),
@@ -244,7 +248,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "micro_hexapod",
         "commanded forces not quantised",
         Formula(
-            f"{DRIVES}._fill",
+            f"{DRIVES}._fill_drive",
             "(column.EFFORT_RESOLUTION, row[column.PEAK_EFFORT])",
             "(column.EFFORT_RESOLUTION, inf)",
         ),
@@ -254,7 +258,9 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "converter with one bit more",
         Formula(
-            f"{DRIVES}._fill", "2.0 ** (drive.analogue_bits - 1)", "2.0 ** drive.analogue_bits"
+            f"{DRIVES}._fill_drive",
+            "2.0 ** (drive.analogue_bits - 1)",
+            "2.0 ** drive.analogue_bits",
         ),
         "force command through the converter",
     ),
@@ -267,7 +273,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "motor receives the effort at the end of a step, not the mean",
-        Formula(f"{DRIVES}._fill", "-expm1(-lags) / lags", "exp(-lags)"),
+        Formula(f"{DRIVES}._fill_drive", "-expm1(-lags) / lags", "exp(-lags)"),
         "impulse of a motor while its current rises",
     ),
     (
@@ -284,7 +290,9 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "thermal time constant halved",
         Formula(
-            f"{DRIVES}._fill", "-step / drive.thermal_time", "-2.0 * step / drive.thermal_time"
+            f"{DRIVES}._fill_drive",
+            "-step / drive.thermal_time",
+            "-2.0 * step / drive.thermal_time",
         ),
         "time until the thermal limit",
     ),
@@ -685,6 +693,27 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     ),
 )
 
+ESTIMATES: tuple[tuple[str, Change, str], ...] = (
+    (
+        "gravity of 0.9997 times the file's",
+        Formula(
+            "twin.identification.parameters.gravity_field",
+            "platform.parameters.gravity)",
+            "0.9997 * platform.parameters.gravity)",
+        ),
+        "mass: relative error",
+    ),
+    (
+        "standard errors of a tenth",
+        Formula(
+            "twin.identification.result.statistics.covariance",
+            "0.5 * (sandwich + sandwich.T)",
+            "0.005 * (sandwich + sandwich.T)",
+        ),
+        "largest error over half of its 95 % interval",
+    ),
+)
+
 MUTATIONS = (
     *(
         Mutation(machine, "both", text, change, "plant", measure)
@@ -698,6 +727,10 @@ MUTATIONS = (
     *(
         Mutation("stewart", "both", text, change, "inertial_sensor", measure)
         for text, change, measure in SENSORS
+    ),
+    *(
+        Mutation("stewart", "both", text, change, "identification", measure)
+        for text, change, measure in ESTIMATES
     ),
 )
 """Faults of hardware, which reference and engines share."""

@@ -26,7 +26,8 @@ AXIS_PERMUTATIONS = [
     for signs in product((1.0, -1.0), repeat=3)
     if np.linalg.det(np.eye(3)[:, places] * signs) > 0.0
 ]
-"""The 24 right-handed permutations of three axes with signs: (axis, sign) of each column."""
+"""The 24 right-handed permutations of three axes with signs: (axis, sign) of each column. The
+identity comes first."""
 
 
 def principal_axes(tensor: FloatArray) -> FloatArray:

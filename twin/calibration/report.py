@@ -70,7 +70,7 @@ def plan_results(found: Plan, machine: MachineModel) -> Results:
     return Results(
         f"Poses to calibrate {machine.name}",
         [
-            _expected(found.expected, "Expected error of what is measured, after a calibration by them"),
+            _expected(found.expected, "Expected error of what is measured"),
             f"Largest standard error of a joint or offset: {largest:.3g} um or urad.",
         ],
         [

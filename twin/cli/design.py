@@ -21,7 +21,7 @@ FRONT_POINTS = 5
 """Machines of a front."""
 
 VALIDATION_CASES = ("driven_motion", "free_fall", "constant_forces", "sinusoidal_forces")
-"""Cases of `twin validate` in which both engines move each machine that is found."""
+"""Cases of `twin validate` in which MuJoCo and PyBullet move each machine that is found."""
 
 
 @app.command()
@@ -75,6 +75,7 @@ def design(
             )
     show(design_results(machines, front), report)
     failed = False
+    # A front may have fewer machines than `FRONT_POINTS`.
     for path, machine in zip(targets, machines, strict=False):
         results = run(write_text(path, machine.to_toml()), VALIDATION_CASES, progress=False)
         verdicts = ", ".join(f"{result.case} {result.verdict}" for result in results)

@@ -39,10 +39,12 @@ Step = Annotated[
         "kg",
     ),
 ]
-Sense = Annotated[SenseName, option("Limit pushing and pulling forces, or pushing alone.")]
+Sense = Annotated[
+    SenseName, option("magnitude: limit pushing and pulling forces; signed: pushing alone.")
+]
 Unchecked = Annotated[
     bool,
-    option("Shake even beyond the actuators' ends and speeds.", "--unchecked"),
+    option("With --dynamic: shake even beyond the actuators' ends and speeds.", "--unchecked"),
 ]
 
 

@@ -45,7 +45,7 @@ Force = Annotated[
 Twist = Annotated[
     str | None,
     option(
-        "Velocity in m/s and angular velocity in rad/s at the start; default: rest.",
+        "Velocity in m/s and angular velocity in rad/s at the start, base axes; default: rest.",
         metavar="VX,VY,VZ,WX,WY,WZ",
     ),
 ]

@@ -156,6 +156,7 @@ def drive_model(platform: MachineModel) -> DriveModel:
     for leg in legs:
         effort_limit = inf if leg.actuator.effort is None or not limits else leg.actuator.effort
         if leg.drive is None:
+            # A Stribeck speed of 1, because it is a divisor.
             drive_rows.append((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, effort_limit, 0.0))
             continue
         reflected_drive = leg.drive.reflected()

@@ -196,6 +196,8 @@ def sizing_results(sized: Sequence[SizedDrive]) -> Results:
         "speed [%]",
         "over rated [% of time]",
         "load over rotor",
+        "price",
+        "does it",
     )
     rows = [
         (
@@ -210,7 +212,7 @@ def sizing_results(sized: Sequence[SizedDrive]) -> Results:
         )
         for one in sized
     ]
-    table = Table("Parts of the limits that are used", (*columns, "price", "does it"), rows)
+    table = Table("Parts of the limits that are used", columns, rows)
     explanation = "Speed and torque of all motors over the motion, within the limits of the motor."
     figures = [
         Figure(one.drive.name, explanation, lambda one=one: _figure(one))  # type: ignore[misc]

@@ -453,8 +453,8 @@ LOAD_FRICTION_PRIOR = 0.05
 
 
 PRESLIDING_PRIOR = 1e-5
-"""[m] Prior standard deviation of the way over which friction rises before a motor slides; angles
-have it over the mean arm."""
+"""[m] Prior standard deviation of the way over which friction rises before a motor slides. That
+of cranks is divided by the mean distance of the platform joints."""
 
 BRISTLE_TIME_PRIOR = 1e-3
 """[s] Prior standard deviation of the damping of friction's bristles over their stiffness."""
@@ -500,7 +500,7 @@ def _terms(platform: MachineModel) -> list[Parameter]:
         term("friction.presliding", text, unit, presliding, lower=0.0),
         term(
             "friction.bristle_time",
-            f"damping time of the {text}",
+            "damping time of friction's bristles",
             "s",
             BRISTLE_TIME_PRIOR,
             lower=0.0,
@@ -640,7 +640,7 @@ def _paths(platform: MachineModel, name: str, extra: dict[str, Parameter]) -> di
     if name in PARAMETER_GROUPS:
         paths = _of_group(platform, name, extra)
         message = f"has none of the group {name!r}; it has {', '.join(groups_of(platform))}"
-        message += _with_configuration(platform)
+        message += _configurations_hint(platform)
     elif "*" in name:
         known = (path for path in _known(platform, extra) if fnmatchcase(path, name))
         paths = {path: _default_prior(path) for path in known}
@@ -650,14 +650,15 @@ def _paths(platform: MachineModel, name: str, extra: dict[str, Parameter]) -> di
     elif "." not in name:
         known_groups = f"groups ({', '.join(groups_of(platform))}) or a path with dots"
         message = f"has no group {name!r}; name one of the {known_groups}"
-    else:
+    else:  # a path that the machine may not have: reading its value says so
         return {name: _default_prior(name)}
     if not paths:
         raise InputError("parameters", f"{platform.name} {message}")
     return paths
 
 
-def _with_configuration(platform: MachineModel) -> str:
+def _configurations_hint(platform: MachineModel) -> str:
+    """Return a sentence on the machine's configurations; empty if it has none."""
     configuration = platform.parameters.configuration
     configuration_names = ", ".join(configuration.known) if configuration else ""
     return (

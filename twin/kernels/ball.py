@@ -511,13 +511,13 @@ def rolling_move(
         legs: leg constants.
         ball: constants of the ball.
         status: of the ball before; once `BALL_LOST`, always lost.
-        y: state, the ball's behind the platform's and the legs'; unchanged when the step fails.
+        y: state of the platform, of the legs, then of the ball; unchanged when the step fails.
         load: constant forces on the machine.
         step: [s].
         stages: overwritten.
 
     Returns:
-        Whether the step was done, and the ball's status at its start.
+        Whether the step was done, and the ball's status at the start of the step.
     """
     trial, rates, work = stages
     size, in_play = y.shape[0], status != BALL_LOST

@@ -181,6 +181,7 @@ def forward_dynamics_slopes(
         make_work(legs),
     )
     dual_state, matrix = duals_of(slots, width), np.empty((6, 6))
+    # The matrix does not depend on forces and wrench: plain numbers, and duals on the right.
     reused_work = Work(*float_work[:-1], work.right)
     n_nonlinear = 15 + states.deflections.shape[1]  # pose, twist, deflection, gravity
     for k in range(out.shape[0]):

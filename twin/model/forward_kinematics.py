@@ -62,7 +62,7 @@ MAX_TURN = 1.0
 """[rad] Largest rotation of one iteration."""
 
 INITIAL_DAMPING = 1e-3
-"""First damping, relative to the mean square of the slopes."""
+"""First damping, relative to the mean of the diagonal of J^T J."""
 
 MIN_DAMPING = 1e-12
 """Smallest damping of the damped least squares, relative as `INITIAL_DAMPING`."""

@@ -353,9 +353,9 @@ class TankTrackMotion(FourierMotion):
         omega = 2.0 * np.pi * frequencies[:, None]
         phases = generator.uniform(0.0, 2.0 * np.pi, (LINK_HARMONICS, len(HULL_AXES)))
         for n in range(1, LINK_HARMONICS + 1):
-            line_number = n * self.speed / self.vehicle.link_pitch
-            if FREQUENCY_BAND[0] <= line_number <= FREQUENCY_BAND[1]:
-                i = int(np.abs(frequencies - line_number).argmin())
+            ripple_frequency = n * self.speed / self.vehicle.link_pitch
+            if FREQUENCY_BAND[0] <= ripple_frequency <= FREQUENCY_BAND[1]:
+                i = int(np.abs(frequencies - ripple_frequency).argmin())
                 hull[i] -= ripple_levels / n * np.exp(1j * phases[n - 1]) / omega[i] ** 2
         phases = generator.uniform(0.0, 2.0 * np.pi, hull.shape)
         # A line of amplitude a has the mean square a^2 / 2; all lines share it evenly.
@@ -363,26 +363,26 @@ class TankTrackMotion(FourierMotion):
         return hull
 
     def _scale(
-        self, numbers: FloatArray, hull: ComplexArray, heave: Any, pitch: Any, roll: Any
+        self, line_numbers: FloatArray, hull: ComplexArray, heave: Any, pitch: Any, roll: Any
     ) -> None:
         """Scale `hull` `(m, 3)` in place to the given peaks."""
         if pitch is not None:
             target_peak = bounded(pitch, "peak_pitch", 1e-9, np.pi / 2)
-            hull *= self._factor(numbers, hull[:, 1], target_peak, "peak_pitch")
+            hull *= self._factor(line_numbers, hull[:, 1], target_peak, "peak_pitch")
         for column, field, value, max_peak in (
             (0, "peak_heave", heave, 10.0),
             (2, "peak_roll", roll, np.pi / 2),
         ):
             if value is not None:
                 target_peak = bounded(value, field, 0.0, max_peak)
-                hull[:, column] *= self._factor(numbers, hull[:, column], target_peak, field)
+                hull[:, column] *= self._factor(line_numbers, hull[:, column], target_peak, field)
 
     def _factor(
-        self, numbers: FloatArray, amplitudes: ComplexArray, target_peak: float, field: str
+        self, line_numbers: FloatArray, amplitudes: ComplexArray, target_peak: float, field: str
     ) -> float:
         if target_peak == 0.0:
             return 0.0
-        peak = _peak(self, numbers, amplitudes)
+        peak = _peak(self, line_numbers, amplitudes)
         if not peak > 1e-12:
             raise InputError(field, "this axis does not move, so it cannot be scaled to a peak")
         return target_peak / peak

@@ -205,7 +205,7 @@ def drive_constants(platform: MachineModel, timestep: float, limits: bool = True
             constant_row[column_index] = value
         _fill_actuator(constant_row, leg.actuator)
         if leg.drive is not None:
-            _fill(constant_row, leg.drive, leg.actuator, timestep)
+            _fill_drive(constant_row, leg.drive, leg.actuator, timestep)
             minimum = platform.minimum_coordinates[index]
             maximum = platform.maximum_coordinates[index]
             _fill_limits(constant_row, leg.drive, float(minimum), float(maximum))
@@ -224,7 +224,8 @@ def _fill_actuator(row: FloatArray, actuator: Any) -> None:
         row[column.MAX_SPEED] = actuator.speed
 
 
-def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
+def _fill_drive(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
+    """Fill the numbers of motor and transmission, reflected to the leg's coordinate."""
     reflected_drive = drive.reflected()
     row[column.INERTIA] = reflected_drive.inertia
     row[column.FRICTION] = reflected_drive.friction
@@ -237,6 +238,7 @@ def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
     row[column.BRAKE_EFFORT] = reflected_drive.brake
     if drive.current_lag > 0.0:
         lags = step / drive.current_lag
+        # What is left of an error of the force after a step, and on average during it.
         row[column.LAG_FACTOR], row[column.MEAN_LAG_FACTOR] = exp(-lags), -expm1(-lags) / lags
     if drive.thermal_time is not None:
         continuous_effort = actuator.continuous_effort

@@ -70,9 +70,9 @@ class HomingSettings(NamedTuple):
     shortest_approach: float = 0.5
     """[s] shortest duration of the approach to the start position"""
     settling: float = 0.1
-    """[s] at the start before it counts as reached"""
+    """[s] time near the start position before it counts as reached"""
     longest_settling: float = 2.0
-    """[s] after the way to the start"""
+    """[s] longest time after the approach until all rest at the start position"""
     gain: float = 10.0
     """[1/s] gain of the position loop during the approach to the start position"""
 

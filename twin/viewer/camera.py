@@ -367,14 +367,14 @@ class Framing(NamedTuple):
 def framing(
     corners: FloatArray, view: View, fovy: float, aspect: float, margin: float = HOME_MARGIN
 ) -> Framing:
-    """Return the shortest distance from which all `corners` `(k, 3)` [m] are seen, and its target.
+    """Return target and shortest distance from which all `corners` `(k, 3)` [m] are seen.
 
     Args:
         corners: points that shall be seen.
         view: the direction of looking.
         fovy: opening angle [deg] over the picture's height.
         aspect: width over height of the picture.
-        margin: size of the picture's content, in that of what must be seen.
+        margin: size of the view over that of what must be seen.
     """
     view_direction, azimuth = view.direction, np.radians(view.azimuth)
     right_direction = np.array([np.sin(azimuth), -np.cos(azimuth), 0.0])

@@ -80,7 +80,7 @@ UNBROKEN_PATTERN = re.compile(
 """Pattern of HTML tags, and of numbers with their units that stay on one line."""
 
 NUMBERS_OF_LEGS = ("leg", "legs")
-"""Columns whose cells are leg numbers, which are names: they stand to the left like text."""
+"""Columns whose cells are leg numbers, which are names: they are aligned to the left like text."""
 
 BRACKET_PATTERN = re.compile(r"\[[^]]*\]")
 """Pattern of a unit in the name of a column."""
@@ -88,7 +88,7 @@ BRACKET_PATTERN = re.compile(r"\[[^]]*\]")
 CODE_PATTERN = re.compile(r"(?<=<code>)[^<]*(?=</code>)")
 
 MAX_MARGIN = 1000.0
-"""Largest margin that is shown: the size of larger ones has no meaning."""
+"""Largest margin that is shown; of larger ones only that they are larger."""
 
 
 @dataclass(frozen=True)

@@ -319,14 +319,16 @@ def _control(
     resolution = encoder_resolution(model.parameters.legs[0])
     ones = np.ones(count)
     if mode == "velocity":
-        stiffness, integral = suitable_position_loop(model, period)
-        gains = stiffness * ones, 0.0 * ones, integral * ones
+        position_gain, integral_gain = suitable_position_loop(model, period)
+        # Gains of position, speed and integral.
+        gains = position_gain * ones, 0.0 * ones, integral_gain * ones
         return Control(
             SPEED_MODE, coordinates, rates, rates.copy(), *gains, FILTER_FRACTION, resolution, noise
         )
     forces = model.inverse_dynamics(pose, twist, acceleration)
     forces = forces + drives.inertia * np.gradient(rates, period, axis=0)
     forces += drives.coulomb * np.tanh(rates / FRICTION_SPEED) + drives.viscous * rates
+    # Each leg moves an equal part of the platform.
     inertia = drives.inertia + model.parameters.platform.body.mass / count
     gain = inertia * CONTROL_BANDWIDTH**2
     gains = gain, 2.0 * CONTROL_DAMPING * inertia * CONTROL_BANDWIDTH, INTEGRAL_RATE * gain

@@ -21,7 +21,7 @@ def test_ball_on_an_incline_rolls_with_five_sevenths():
     found = ball.laws(own, ball.at_rest(turn), arm, np.zeros(6))
     downhill = 5.0 / 7.0 * 9.81 * np.sin(0.2)
     assert_allclose(found.acceleration @ turn[:, 0], downhill, rtol=1e-12)
-    assert_allclose(found.angular @ turn[:, 1], downhill / 0.03, rtol=1e-12)
+    assert_allclose(found.angular_acceleration @ turn[:, 1], downhill / 0.03, rtol=1e-12)
     assert_allclose(found.force @ turn[:, 2], 0.4 * 9.81 * np.cos(0.2), rtol=1e-12)
 
 

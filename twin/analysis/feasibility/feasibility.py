@@ -93,13 +93,13 @@ class Feasibility(NamedTuple):
     @property
     def summary(self) -> str:
         """One-line summary of the verdict."""
-        head, closest = f"{self.machine}, {self.task}", self.margins[0]
-        if not closest.holds:
-            count = f"{len(self.violated)} of {len(self.margins)}"
-            return f"{head}: not feasible, {count} limits violated"
-        word = "tight" if closest.share > TIGHT_FRACTION else "closest"
-        fraction = share_text(closest.share)
-        return f"{head}: feasible; {word}: {closest.quantity}, {fraction} of its limit"
+        head, worst = f"{self.machine}, {self.task}", self.margins[0]
+        if not worst.holds:
+            violated = f"{len(self.violated)} of {len(self.margins)}"
+            return f"{head}: not feasible, {violated} limits violated"
+        word = "tight" if worst.share > TIGHT_FRACTION else "closest"
+        fraction = share_text(worst.share)
+        return f"{head}: feasible; {word}: {worst.quantity}, {fraction} of its limit"
 
     def __bool__(self) -> bool:
         return self.feasible

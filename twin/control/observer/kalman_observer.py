@@ -57,7 +57,7 @@ CODE_PERIOD = 1e-3
 """[s] Control period of the code."""
 
 CODE_DISTURBANCE = 1000.0
-"""Third entry of the code's disturbance input Da = (0, 0, 1000) T."""
+"""[N/s] Third entry of the code's disturbance input Da = (0, 0, 1000) T, with the period T."""
 
 CODE_VARIANCE = 1e9
 """Rw, the code's variance of the process noise."""
@@ -230,8 +230,10 @@ def thesis_text(
 def thesis_code(count: int = 6) -> ObserverDesign:
     """Return the design of the thesis' program for `count` legs, in SI units.
 
-    There, forces enter in thousandths of a newton (B = 0.001/m) and positions leave in
-    millimetres; in SI units both factors go away, and R = 1e-5 mm2 is 1e-11 m2.
+    There, actuator forces enter in thousandths of a newton (B = 0.001/m) and positions leave in
+    millimetres; in SI units both factors go away, and R = 1e-5 mm2 is 1e-11 m2. The disturbance is
+    in newtons there, too. Its input Da T is added to the sampled system as it is, so that the noise
+    acts on the disturbance alone.
 
     Raises:
         InputError: less than one leg.

@@ -144,7 +144,7 @@ def compile_library(
 
 
 def compiler() -> list[str]:
-    """Return the command of the compiler of C: that of the variable CC, else `cc` or `gcc`.
+    """Return the command of the compiler of C: the variable CC, else `cc`, `gcc` or `clang`.
 
     Raises:
         MissingDependencyError: there is none.

@@ -97,8 +97,9 @@ def find_patterns(problems: Sequence[PredictionProblem], solution: Solution) -> 
 def _slopes(
     parts: Sequence[PredictionProblem], values: FloatArray, scales: Sequence[FloatArray]
 ) -> tuple[FloatArray, list[Candidate]]:
-    """Return the derivatives `(rows, p)` by the parameters, and those of all groups of terms."""
+    """Return derivatives `(rows, p)` by the parameters, and those of groups not in the fit."""
     free = parts[0].parameters
+    # The first, without a group, stands for the parameters of the fit; slopes follow below.
     candidates = [Candidate("", free, np.empty(0))]
     for group in (each for each in groups_of(parts[0].machine) if each in TERM_GROUPS):
         terms = select(parts[0].machine, group)

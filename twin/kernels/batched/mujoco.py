@@ -207,7 +207,7 @@ def after_period(
         position = fields.qpos if layout.free_qpos >= 0 else fields.positions
         first_entry = max(layout.free_qpos, 0)
         quaternion, twist = (
-            turn_of(fields, layout, plant_arrays.sign, i),
+            turn_of(fields, layout, plant_arrays.quaternion_sign, i),
             twist_of(fields, layout, i),
         )
         for k in range(4):

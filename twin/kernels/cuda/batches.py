@@ -67,7 +67,7 @@ BODY_SHAPE = (BODY_SIZE,)
 """Shape of the constants of the platform's body."""
 
 UNIT_NORM_TOLERANCE = 1e-6
-"""Largest difference of a quaternion's norm from 1; a state beyond it has no result."""
+"""Largest difference of a quaternion's norm from 1; a state beyond it counts as failed."""
 
 
 class Sizes(NamedTuple):

@@ -57,10 +57,12 @@ AXISYMMETRIC = GEOMETRY_SIZE
 HOUSING_MASS = GEOMETRY_SIZE + 1
 
 HOUSING_CENTER = GEOMETRY_SIZE + 2
+"""[m] From the base joint, in the frame of the leg."""
 
 ROD_MASS = GEOMETRY_SIZE + 5
 
 ROD_CENTER = GEOMETRY_SIZE + 6
+"""[m] From the tip, in the frame of the leg: z is below zero towards the base."""
 
 TENSOR = GEOMETRY_SIZE + 9
 """Housing about the base joint plus rod about its own centre: xx, yy, zz, xy, xz, yz."""
@@ -110,7 +112,10 @@ def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vect
 
 @device
 def leg_frame(first_axis: Vector, direction: Vector) -> tuple[Vector, Vector, float, float]:
-    """Return x = s2 = normalise(s1 x Z), y = Z x s2, tan(psi) = (s1.Z) / (s1.y), and |s1 x Z|."""
+    """Return x = s2 = normalise(s1 x Z), y = Z x s2, tan(psi) = (s1.Z) / (s1.y), and |s1 x Z|.
+
+    |s1 x Z| is cos(psi), and the sine of the angle between leg and first axis.
+    """
     normal = cross(first_axis, direction)
     cosine = sqrt(dot(normal, normal))
     second_axis = scale(1.0 / cosine, normal)

@@ -105,7 +105,10 @@ def follow_position(
     """Advance the setpoint that a position drive pulls its motor to by one `step` [s].
 
     A commanded speed moves the target; a commanded position is the target. Every `UPDATE_STEPS`
-    steps a servo takes the target, and a stepper the speed that reaches it until the next update.
+    steps a servo takes the target, which is its `FIELD_POSITION`, and a stepper the speed that
+    reaches it until the next update. `LIMITED` says what holds the motor back: a stepper that is
+    half a period of its field away is out of step. A servo beyond its dead band is at its speed
+    from half its top speed on (engineering choice), else at its effort.
     """
     if mode == POSITION_MODE:
         state[COMMANDED_POSITION] = command

@@ -31,7 +31,7 @@ RESPONSE_TIMEOUT = 4.0
 """[s] Time that a server has for a response."""
 
 MIN_WAIT = 0.01
-"""[s] Shortest time for which a sample is waited for, however short the time of a call is."""
+"""[s] Shortest wait for a sample, however short the `timeout` of `receive` is."""
 
 MAX_WAITING = 64
 """Samples that wait to be received; then the oldest is lost."""

@@ -36,10 +36,12 @@ def make_leg(leg: RpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
     """Return the leg: hinge, slide, loop from the rod's tip to the platform."""
     universal_leg = make_universal_leg(leg, leg_geometry, drawing)
     housing, rod = universal_leg.bodies
+    slide_name = universal_leg.joints[-1]
+    # In the frame of the housing; `home_axis` is in that of the base.
     axis = np.asarray(housing.rotation).T @ leg.home_axis(leg_geometry)
     hinge = Joint(f"leg_{leg_geometry.number}_first", "hinge", axis)
     return universal_leg._replace(
-        joints=(hinge.name, universal_leg.joints[-1]),
+        joints=(hinge.name, slide_name),
         bodies=(housing._replace(joints=(hinge,)), rod),
     )
 

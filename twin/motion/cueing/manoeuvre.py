@@ -285,8 +285,8 @@ COUNTRY_SPEED = 80.0 / 3.6
 def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
     """Return a standard manoeuvre by its name, 12 s long.
 
-    - `step_steer`: 1.6 deg at the wheels in 0.3 s at 80 km/h, held.
-    - `double_lane_change`: two opposite pulls of 2 s at 80 km/h.
+    - `step_steer`: 1.6 deg at the wheels in 0.3 s at 80 km/h, held until 8 s.
+    - `double_lane_change`: two opposite sine waves of the steering angle, of 2 s each, at 80 km/h.
     - `slalom`: 0.4 Hz at 50 km/h.
     - `braking`: 6 m/s2 from 80 km/h to standstill.
     - `acceleration`: full throttle from 30 km/h, two gear shifts of 0.35 s.

@@ -12,7 +12,8 @@ the actuator force F_act
     n . a  = (F_act + F_r . n) / m3 + g . n - l4 u^2
     a_perp = l^2 / I F_r_perp + l / I (S g_perp - 2 C u) + 2 l' u
 
-with I = sum m r^2, S = sum m r, C = sum m r r', and for the spring
+with I = sum m r^2, S = sum m r (`first_moment`) and C = sum m r r' (`coriolis_moment`) of the
+masses m1 of the spring, m2 of the housing and m3 of the follower, and for the spring
 
     (m1 / 4 + m2) delta1'' = -F_act - k delta1 - B delta1'
                              + (m1 r1 / 2 + m2 r2) u^2 + (m1 / 2 + m2) g . n.
@@ -128,7 +129,7 @@ def leg_rows(machine: CompliantMachine, legs: LegState) -> LegRows:
     radial = axial_weight - machine.follower_length * legs.turning_squared
     weight_moment = legs.first_moment[..., None] * (transverse_projector @ weight)
     weight_moment = weight_moment - 2.0 * legs.coriolis_moment[..., None] * legs.direction_rate
-    bias = (
+    drift = (
         radial[..., None] * legs.direction
         + length / inertia * weight_moment
         + 2.0 * legs.length_rate[..., None] * legs.direction_rate
@@ -138,7 +139,7 @@ def leg_rows(machine: CompliantMachine, legs: LegState) -> LegRows:
         axial_projector / follower[..., None]
         + (length**2 / inertia)[..., None] * transverse_projector,
         legs.direction / follower,
-        bias,
+        drift,
         force_without_spring(machine, legs) - machine.stiffness * legs.deflection,
     )
 

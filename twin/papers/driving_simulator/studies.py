@@ -435,6 +435,7 @@ class Released(NamedTuple):
     """`(k, 3)` motion of the exact model, from which the forces were computed"""
     printed: ForcedRun
     complete: ForcedRun
+    """with the energies that the paper leaves out: m h^2 in the inertia, and m g h"""
     derived: FloatArray
     """`(k, 2)` [rad] error of the printed model in roll and pitch, derived to first order"""
 
@@ -462,10 +463,10 @@ def released(plate: PlateModel, inputs: DrivenLengths, duration: float) -> Relea
     knots: FloatArray = np.linspace(0.0, duration, round(duration / KNOT_SPACING) + 1)
     motion = driven_motion(plate, inputs, knots)
     forces: Any = CubicSpline(knots, exact_forces(plate, inputs, knots))
-    released_state = [part.coordinates[0] for part in (motion.value, motion.rate)]
+    initial_state = [part.coordinates[0] for part in (motion.value, motion.rate)]
     printed, complete = (
         integrate_forced(
-            plate, forces, duration, *released_state, complete=complete, samples=len(knots)
+            plate, forces, duration, *initial_state, complete=complete, samples=len(knots)
         )
         for complete in (False, True)
     )

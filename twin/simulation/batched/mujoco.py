@@ -73,8 +73,9 @@ class PlantArrays(NamedTuple):
 
     home: FloatArray
     """`(N, n)` coordinates of the actuators at home"""
-    sign: FloatArray
-    """`(N,)` 1 or -1, of quaternions of platforms on joints"""
+    quaternion_sign: FloatArray
+    """`(N,)` 1 or -1: factor on MuJoCo's quaternion of a platform on joints, for the sign of the
+    pose that was set"""
     previous_twists: FloatArray
     """`(N, 6)` twists one step of the engine before the end of the period"""
 
@@ -311,7 +312,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
             raise InputError("platforms", f"must all have the same parts ({error})") from None
 
     def _place(self, index: int, state: State, ball: Any) -> None:
-
+        """Put one machine into a state, and its ball at (x, y, vx, vy) on the plate."""
         (machine, model), data = self._compiled[index], self._data
         mujoco.mj_resetData(model, data)
         legs = self.platforms[index].leg_coordinates(
@@ -322,7 +323,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         data.qvel[self._joint_rates] = joints.rates
         platform = platform_of(machine, model, data)
         platform.place(state.pose, state.twist)
-        self._plant_arrays.sign[index] = platform.sign
+        self._plant_arrays.quaternion_sign[index] = platform.sign
         if self.rolling_ball is not None:
             self.ball[index] = place_on_plate(self.rolling_ball, state.pose, state.twist, ball)
             self.ball_lost[index] = False

@@ -42,7 +42,7 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 """[m/s2] Gravity in the base frame."""
 
 ROLLING_RESISTANCE = 0.02
-"""Coefficient of rolling resistance: large, so that half of it is noticed."""
+"""Coefficient of rolling resistance: large, so that an error of half of it would be noticed."""
 
 MOTION_COUNT = 10
 """Number of random motions of plate and ball."""
@@ -343,6 +343,7 @@ def engines(platform: Platform) -> Iterator[Entry]:
         final_position, friction = integrated(ball, record)
         speed = float(np.linalg.norm(record.ball[0, 7:9]))
         if name == "analytic":
+            # Half the acceleration that lacks, over T^2 / 2, with a factor of 2 to spare.
             tolerance = (
                 0.5
                 * ROLLING_RESISTANCE
