@@ -63,7 +63,7 @@ def dynamics(name: str) -> Iterator[Row]:
         forward_dynamics_batch(*constants, *states, out)
 
     def lanes() -> None:
-        batch.fill_in_lanes(in_lanes, constants, states, out, given=False)
+        batch.fill_in_lanes(in_lanes, constants, states, out, from_user=False)
 
     def derivatives() -> None:
         forward_dynamics_slopes(*constants, dynamics_width(), states, slopes)
