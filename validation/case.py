@@ -96,8 +96,6 @@ class Plot:
     panels: tuple[Panel, ...]
     log_x: bool
     caption: str
-    names: tuple[str, ...]
-    """names of the places 1, 2, ... of the x axis, where these are no numbers"""
 
     def __init__(
         self,
@@ -106,10 +104,9 @@ class Plot:
         *panels: Panel,
         log_x: bool = False,
         caption: str = "",
-        names: Sequence[str] = (),
     ) -> None:
         self.title, self.x_label, self.panels = title, x_label, panels
-        self.log_x, self.caption, self.names = log_x, caption, tuple(names)
+        self.log_x, self.caption = log_x, caption
 
 
 @dataclass(frozen=True)

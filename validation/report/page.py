@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import html
 import json as encoder
 import math
 import os
@@ -157,13 +156,7 @@ def plot_figure(plot: Plot) -> Any:
         Axes(panel.y_label, [_line(curve) for curve in panel.curves], panel.log_y)
         for panel in plot.panels
     ]
-    built = panels_figure(panels, plot.x_label, log_x=plot.log_x)
-    if plot.names:
-        names, count = [*map(html.escape, plot.names)], len(plot.names)
-        built.update_xaxes(
-            tickvals=[*range(1, count + 1)], ticktext=names, range=[0.5, count + 0.5], type="linear"
-        )
-    return built
+    return panels_figure(panels, plot.x_label, log_x=plot.log_x)
 
 
 def _line(curve: Curve) -> Line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from time import thread_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import null_space
@@ -12,24 +12,11 @@ from scipy.linalg import null_space
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
-from twin.papers.formulations import (
-    Formulation,
-    FormulationRun,
-    formulation_names,
-    simulate_formulation,
-)
+from twin.papers.formulations import Formulation, FormulationRun, formulation_names
 from twin.papers.formulations.formulation import Operations, operations
 from twin.papers.formulations.model import CoefficientMatrices, coriolis, extended_joints
-from twin.validation.case import (
-    CaseResult,
-    Curve,
-    Measure,
-    Panel,
-    Plot,
-    Statement,
-    Table,
-    validation_case,
-)
+from twin.validation.case import CaseResult, Measure, Panel, Plot, Statement, Table, validation_case
+from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.sampling import largest, random_states
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 
@@ -194,21 +181,70 @@ PRINTED_RESULTS = {
 """Printed results by the name that the formulation has in this project."""
 
 
+Runs = dict[str, FormulationRun]
+"""Falls by formulation."""
+
+Stops = dict[str, IntegrationError]
+"""Errors of the formulations that stop."""
+
+
 def falls(
-    platform: Platform, tolerance: float = 1e-13
-) -> tuple[dict[str, FormulationRun], dict[str, IntegrationError]]:
+    platform: Platform, duration: float = FALL_TIME, **options: Any
+) -> tuple[Runs, Stops]:
     """Return the fall by each formulation as far as it goes, and the errors of those that stop.
 
-    `tolerance` is relative and absolute, per step.
+    `options` are those of `Formulation.integrate`.
     """
-    options = {"relative_tolerance": tolerance, "absolute_tolerance": tolerance}
     runs, stops = {}, {}
     for name in formulation_names():
         try:
-            runs[name] = simulate_formulation(platform, name, FALL_TIME, OUTPUT_STEP, **options)
+            runs[name] = Formulation(platform, name).integrate(duration, OUTPUT_STEP, **options)
         except IntegrationError as error:
             runs[name], stops[name] = error.data["run"], error
     return runs, stops
+
+
+def stop_measure(stops: Stops) -> Measure:
+    """Return how many formulations stop at the singular pose and should not, or pass it."""
+    return Measure(
+        "formulations that pass the singular pose and should stop, or the other way round",
+        len({"actuator", "extended_to_actuator"} ^ set(stops)),
+        0.0,
+        "the two actuator spaces have to stop, the three others have to pass",
+    )
+
+
+def error_measures(name: str, fall: FormulationRun, energy: float, reason: str) -> Iterator[Measure]:
+    """Yield e1, e2, e3, and the energy error against a bound [percent] with its reason."""
+    title, resolution = PRINTED_RESULTS[name].title, fall.resolution.max(axis=0)
+    *errors, energy_error = fall.largest_errors
+    for k, (error, unit) in enumerate(zip(errors, ("m", "m/s", "m/s2"), strict=True)):
+        roundings = ERROR_ROUNDINGS[name][k]
+        yield Measure(
+            f"{title}: e{k + 1}",
+            error,
+            roundings * float(resolution[k]),
+            f"{roundings:g} roundings of the terms that cancel, {resolution[k]:.1e}",
+            unit=unit,
+        )
+    yield Measure(f"{title}: energy error", energy_error, energy, reason, unit="%")
+
+
+def error_plot(title: str, runs: Runs, caption: str = "") -> Plot:
+    """Return the errors of all formulations over time."""
+    panels = []
+    for label, field in (
+        ("e1 [m]", "e1"),
+        ("e2 [m/s]", "e2"),
+        ("e3 [m/s2]", "e3"),
+        ("energy error [%]", "energy_error"),
+    ):
+        curves = (
+            log_curve(PRINTED_RESULTS[name].title, fall.time[1:], np.abs(getattr(fall, field))[1:])
+            for name, fall in runs.items()
+        )
+        panels.append(Panel(label, *curves, log_y=True))
+    return Plot(title, "time [s]", *panels, caption=caption)
 
 
 def run_times(platform: Platform) -> dict[str, FloatArray]:
@@ -264,30 +300,6 @@ def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
     return np.asarray(
         pose[:, None, :3] + np.einsum("kab,ib->kia", rotations, platform.platform_joints)
     )
-
-
-def box_plot(times: Mapping[str, FloatArray]) -> Plot:
-    """Return figure 10: the quartiles of the run times, one place of the x axis per formulation."""
-    positions = np.arange(1.0, len(times) + 1.0)
-    curves = [
-        Curve(
-            name,
-            positions,
-            np.array([np.quantile(values, quantile) for values in times.values()]),
-            "markers",
-        )
-        for name, quantile in TIME_QUANTILES.items()
-    ]
-    printed = np.array([PRINTED_RESULTS[name].compiled for name in times])
-    panel = Panel(
-        "run time per real time",
-        *curves,
-        Curve("printed, C++", positions, printed, "markers"),
-        log_y=True,
-    )
-    names = [PRINTED_RESULTS[name].title for name in times]
-    title = "Run times of the formulations (figure 10)"
-    return Plot(title, "formulation", panel, names=names)
 
 
 def time_table(times: Mapping[str, FloatArray]) -> Table:

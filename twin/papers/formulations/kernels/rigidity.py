@@ -342,6 +342,15 @@ def quaternion_from_axes(r: Matrix) -> Quaternion:
 
 
 @device
+def carried_axis(
+    axes: tuple[Vector, Vector, Vector], home_axes: tuple[Vector, Vector, Vector], j: int
+) -> Vector:
+    """Return where the rotation that takes `home_axes` to `axes` takes the unit vector j."""
+    first_two = add(scale(home_axes[0][j], axes[0]), scale(home_axes[1][j], axes[1]))
+    return add(first_two, scale(home_axes[2][j], axes[2]))
+
+
+@device
 def pose_from_tips(model: Model, work: Work) -> None:
     """Fill `pose` with that of the triangle of tips."""
     legs, corners = model.legs.rows, model.triangle
@@ -355,35 +364,10 @@ def pose_from_tips(model: Model, work: Work) -> None:
         row(legs, corners[1], PLATFORM_JOINT),
         row(legs, corners[2], PLATFORM_JOINT),
     )
-    matrix = (
-        tip_axes[0][0] * home_axes[0][0]
-        + tip_axes[1][0] * home_axes[1][0]
-        + tip_axes[2][0] * home_axes[2][0],
-        tip_axes[0][0] * home_axes[0][1]
-        + tip_axes[1][0] * home_axes[1][1]
-        + tip_axes[2][0] * home_axes[2][1],
-        tip_axes[0][0] * home_axes[0][2]
-        + tip_axes[1][0] * home_axes[1][2]
-        + tip_axes[2][0] * home_axes[2][2],
-        tip_axes[0][1] * home_axes[0][0]
-        + tip_axes[1][1] * home_axes[1][0]
-        + tip_axes[2][1] * home_axes[2][0],
-        tip_axes[0][1] * home_axes[0][1]
-        + tip_axes[1][1] * home_axes[1][1]
-        + tip_axes[2][1] * home_axes[2][1],
-        tip_axes[0][1] * home_axes[0][2]
-        + tip_axes[1][1] * home_axes[1][2]
-        + tip_axes[2][1] * home_axes[2][2],
-        tip_axes[0][2] * home_axes[0][0]
-        + tip_axes[1][2] * home_axes[1][0]
-        + tip_axes[2][2] * home_axes[2][0],
-        tip_axes[0][2] * home_axes[0][1]
-        + tip_axes[1][2] * home_axes[1][1]
-        + tip_axes[2][2] * home_axes[2][1],
-        tip_axes[0][2] * home_axes[0][2]
-        + tip_axes[1][2] * home_axes[1][2]
-        + tip_axes[2][2] * home_axes[2][2],
-    )
+    x = carried_axis(tip_axes, home_axes, 0)
+    y = carried_axis(tip_axes, home_axes, 1)
+    z = carried_axis(tip_axes, home_axes, 2)
+    matrix = (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
     state = work.platform
     state[3], state[4], state[5], state[6] = quaternion_from_axes(matrix)
     corner_arm = rotate(matrix, row(legs, corners[0], PLATFORM_JOINT))
