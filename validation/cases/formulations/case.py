@@ -124,9 +124,7 @@ def error_statements(runs: Runs, loose: Runs) -> Iterator[Statement]:
         resolution_text = ", ".join(f"{value:.0e}" for value in fall.resolution.max(axis=0))
         same_orders = all(
             _same_order(error, printed_error)
-            for error, printed_error in zip(
-                errors, (*printed.errors, printed.energy), strict=True
-            )
+            for error, printed_error in zip(errors, (*printed.errors, printed.energy), strict=True)
         )
         yield EXTENDED_SPACE_PAPER[f"errors_{name}"].judged(
             ERRORS_TEMPLATE.format(*errors)

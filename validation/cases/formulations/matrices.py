@@ -188,9 +188,7 @@ Stops = dict[str, IntegrationError]
 """Errors of the formulations that stop."""
 
 
-def falls(
-    platform: Platform, duration: float = FALL_TIME, **options: Any
-) -> tuple[Runs, Stops]:
+def falls(platform: Platform, duration: float = FALL_TIME, **options: Any) -> tuple[Runs, Stops]:
     """Return the fall by each formulation as far as it goes, and the errors of those that stop.
 
     `options` are those of `Formulation.integrate`.
@@ -214,7 +212,9 @@ def stop_measure(stops: Stops) -> Measure:
     )
 
 
-def error_measures(name: str, fall: FormulationRun, energy: float, reason: str) -> Iterator[Measure]:
+def error_measures(
+    name: str, fall: FormulationRun, energy: float, reason: str
+) -> Iterator[Measure]:
     """Yield e1, e2, e3, and the energy error against a bound [percent] with its reason."""
     title, resolution = PRINTED_RESULTS[name].title, fall.resolution.max(axis=0)
     *errors, energy_error = fall.largest_errors
