@@ -24,6 +24,7 @@ from twin.validation.measures.comparison import (
 )
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
+    HALF_UNIT_REASON,
     STEWART_BASE_JOINTS,
     STEWART_DOF,
     STEWART_PITCH_SINE,
@@ -35,8 +36,6 @@ from twin.validation.published.printed import (
 
 YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
 """[rad] Yaw psi, pitch theta and roll phi at which (2.2) is compared."""
-
-DIGIT_REASON = "half a unit of the last printed digit"
 
 
 @validation_case(
@@ -51,8 +50,9 @@ def check_published(platform: Platform) -> CaseResult:
     lengths, and the number of degrees of freedom. Its rotation matrix (2.2) is compared with our
     rotation by the same angles.
     """
-    measures = (*_geometry(platform), _rotation(), _degrees_of_freedom(platform))
-    return check_published.result(platform, measures, (), (_mobility(platform),))
+    degrees, mobility = _degrees_of_freedom(platform)
+    measures = (*_geometry(platform), _rotation(), degrees)
+    return check_published.result(platform, measures, (), (mobility,))
 
 
 def _geometry(platform: Platform) -> Iterator[Entry]:
@@ -67,7 +67,7 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
         ),
     ):
         error = np.abs(value - np.array(printed)).max()
-        yield Measure(f"{name} against print", error, 5e-5, DIGIT_REASON, unit="m")
+        yield Measure(f"{name} against print", error, 5e-5, HALF_UNIT_REASON, unit="m")
 
 
 def _rotation() -> Measure:
@@ -108,28 +108,25 @@ def _rank(platform: Platform) -> tuple[int, int]:
     return shape[1], int(rank)
 
 
-def _degrees_of_freedom(platform: Platform) -> Measure:
+def _degrees_of_freedom(platform: Platform) -> tuple[Measure, Statement]:
     coordinates, rank = _rank(platform)
-    return Measure(
+    measure = Measure(
         "degrees of freedom of the closed MuJoCo model, off the printed 6 by",
         abs(coordinates - rank - STEWART_DOF),
         0.0,
         "a count",
     )
-
-
-def _mobility(platform: Platform) -> Statement:
-    coordinates, rank = _rank(platform)
     legs = platform.n_actuators
     links, joints, joint_freedoms = 2 * legs + 2, 3 * legs, 6 * legs
     mobility = 6 * (links - joints - 1) + joint_freedoms
     agrees = mobility == STEWART_DOF == coordinates - rank
-    return STEWART_THESIS["mobility"].judged(
+    statement = STEWART_THESIS["mobility"].judged(
         f"F = 6 ({links} - {joints} - 1) + {joint_freedoms} = {mobility}; the MuJoCo model has "
         f"{coordinates} joint coordinates and loop closures of rank {rank}: "
         f"{coordinates - rank} degrees of freedom.",
         agrees,
     )
+    return measure, statement
 
 
 TANK_DURATION = 8.0

@@ -29,7 +29,6 @@ import hashlib
 import inspect
 import pickle
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, wraps
@@ -154,20 +153,8 @@ class InputSample(NamedTuple):
     acceleration: FloatArray
 
 
-class LengthInput(ABC):
-    """One prescribed length."""
-
-    @abstractmethod
-    def scaled(self, factor: float) -> LengthInput:
-        """Return the input scaled by a factor in its displacement."""
-
-    @abstractmethod
-    def sample(self, time: Any) -> InputSample:
-        """Return the length and its derivatives, `(...)` each, at times `(...)` [s]."""
-
-
 @dataclass(frozen=True)
-class SineInput(LengthInput):
+class SineInput:
     """mean + amplitude sin(angular_frequency t)."""
 
     mean: float
@@ -190,7 +177,7 @@ class SineInput(LengthInput):
 
 
 @dataclass(frozen=True)
-class SigmoidInput(LengthInput):
+class SigmoidInput:
     """start + rise / (1 + exp(-steepness (t - middle))): a smooth step, never at rest exactly."""
 
     start: float
@@ -216,6 +203,10 @@ class SigmoidInput(LengthInput):
             self.rise * slope,
             -self.rise * self.steepness * tangent * slope,
         )
+
+
+LengthInput = SineInput | SigmoidInput
+"""One prescribed length."""
 
 
 class DrivenLengths(NamedTuple):

@@ -26,10 +26,7 @@ from twin.papers.driving_simulator.kinematics import (
     PlateModel,
     SmallAngleKinematics,
 )
-from twin.papers.driving_simulator.studies import (
-    driven_motion,
-    translational_envelope,
-)
+from twin.papers.driving_simulator.studies import driven_motion, workspace_surface
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 from twin.simulation.simulate import Trajectory
 from twin.validation.case import Curve, Panel, Plot
@@ -126,7 +123,7 @@ def envelope_plot(plate: PlateModel) -> Plot:
             ("exact", ExactKinematics(plate)),
             ("small-angle", SmallAngleKinematics(plate)),
         ):
-            center = 1e3 * translational_envelope(model, 8).center
+            center = 1e3 * model.inverse(workspace_surface(model, 8)).center
             curves.append(Curve(name, center[:, 2], center[:, axis], "markers"))
         panels.append(Panel(label, *curves))
     caption = "Points of the surface that bounds where the plate's centre can be."

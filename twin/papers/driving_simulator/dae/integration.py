@@ -145,8 +145,6 @@ class DaeRun:
     """`(k,)` [m/s] largest entry of their derivatives"""
     known_coordinates: FloatArray
     """`(k, 7)` that the constraints alone give"""
-    known_rates: FloatArray
-    """`(k, 7)` rates that the constraints alone give"""
 
     @property
     def error(self) -> float:
@@ -238,7 +236,6 @@ def _run(dae: NumericDae, inputs: DrivenLengths, time: FloatArray, states: Float
         np.abs(dae.position_error(coordinates, sample.value)).max(axis=1),
         np.abs(dae.position_error(rates, sample.rate)).max(axis=1),
         dae.consistent(sample.value),
-        dae.consistent(sample.rate),
     )
 
 
