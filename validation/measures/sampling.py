@@ -6,7 +6,7 @@ They lie on home's side of singularity: behind it, forward kinematics from home 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from twin.errors import InputError, SingularPoseError, UnreachablePoseError
 from twin.model.machine_model import MachineModel
 from twin.motion import SineMotion
 from twin.rotations import angle_between, quaternion_from_angles
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 FLOOR_REDUCTION = 0.75
 """Ratio of successive errors above which a smaller step has reached the floor of rounding."""
@@ -70,6 +73,13 @@ MAX_DEFLECTION_RATE = 0.2
 def largest(values: Any) -> float:
     """Return the largest entry of an array by magnitude; NaN if any entry is NaN."""
     return float(np.abs(values).max())
+
+
+def rotation_of(pose: FloatArray) -> Rotation:
+    """Return the rotations of poses `(..., 7)`, platform to base."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_quat(pose[..., 3:], scalar_first=True)
 
 
 def position_error(pose: FloatArray, reference: FloatArray) -> FloatArray:

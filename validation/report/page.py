@@ -347,15 +347,7 @@ def _case(result: CaseResult) -> dict[str, Any]:
         "counts": _counts([result]),
         "tightest": _tightest([result]),
         "plots": [plot.title for plot in result.plots],
-        "tables": [
-            {
-                "title": table.title,
-                "columns": list(table.columns),
-                "rows": [list(row) for row in table.rows],
-                "caption": table.caption,
-            }
-            for table in result.tables
-        ],
+        "tables": [asdict(table) for table in result.tables],
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from twin.analysis.platform import Platform
 from twin.basics.optional import optional
@@ -79,13 +79,9 @@ def coefficient(reduction: IndexReduction, plate: PlateModel, term: PrintedTerm)
     if term.input is not None:
         exponents[symbols.input_accelerations[term.input - 1]] = 1
     powers = tuple(exponents.get(symbol, 0) for symbol in names)
-    coefficients = dict(_polynomial(reduction.multipliers[term.multiplier - 1], names))
-    value = coefficients.get(powers, 0)
-    return Fraction(int(value.p), int(value.q)) if value else Fraction(0)
-
-
-def _polynomial(expression: Any, names: list[Any]) -> Any:
-    return optional("sympy").Poly(expression, *names).terms()
+    multiplier = reduction.multipliers[term.multiplier - 1]
+    value = optional("sympy").Poly(multiplier, *names).nth(*powers)
+    return Fraction(int(value.p), int(value.q))
 
 
 def wrong_terms(reduction: IndexReduction, plate: PlateModel) -> list[PrintedTerm]:

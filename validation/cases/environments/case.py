@@ -26,9 +26,10 @@ from twin.validation.cases.environments.cueing import (
     reward_error,
     reward_measure,
     run_episode,
+    smooth_step,
     smoothness,
 )
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rotation_of
 
 CONTROL_PERIOD = 0.01
 """[s] Control period."""
@@ -67,12 +68,6 @@ REWARD_WEIGHTS = {"position": 0.5, "orientation": 0.5, "smoothness": 0.02, "econ
 """Weights of the reward's terms in the documentation."""
 
 
-def smooth_step(fraction: FloatArray) -> FloatArray:
-    """Return 6 u^5 - 15 u^4 + 10 u^3, with u the fraction limited to 0 to 1."""
-    u = np.clip(fraction, 0.0, 1.0)
-    return np.asarray(6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3)
-
-
 def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
     """Return the poses `(k, 7)` of a random motion: sines about home, faded in and out.
 
@@ -83,7 +78,7 @@ def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
     end = motion.duration
     window = smooth_step(time / FADE_TIME) * smooth_step((end - time) / FADE_TIME)
     axes = window[:, None] * sines
-    home = Rotation.from_quat(motion.center[3:], scalar_first=True)
+    home = rotation_of(motion.center)
     attitude = Rotation.from_euler("xyz", axes[:, 3:]) * home
     return np.hstack([motion.center[:3] + axes[:, :3], attitude.as_quat(scalar_first=True)])
 
@@ -136,7 +131,7 @@ def _derivatives(motion: MultiSineMotion) -> Iterator[Measure]:
     for begin, end in pairwise((0.0, FADE_TIME, motion.duration - FADE_TIME, motion.duration)):
         time = np.linspace(begin, end, SAMPLES_PER_PART)
         sample, poses = motion.sample(time), reference_poses(motion, time)
-        rotation = Rotation.from_quat(poses[:, 3:], scalar_first=True).as_matrix()
+        rotation = rotation_of(poses).as_matrix()
         rotation_rate = make_interp_spline(time, rotation, SPLINE_DEGREE).derivative()(time)
         # dR/dt R^T is the skew matrix of omega: its entries (z, y), (x, z), (y, x).
         angular_velocity = (rotation_rate @ np.swapaxes(rotation, 1, 2))[:, [2, 0, 1], [1, 2, 0]]

@@ -17,7 +17,7 @@ from twin.papers.formulations.formulation import Operations, operations
 from twin.papers.formulations.model import CoefficientMatrices, coriolis, extended_joints
 from twin.validation.case import CaseResult, Measure, Panel, Plot, Statement, Table, validation_case
 from twin.validation.measures.comparison import log_curve
-from twin.validation.measures.sampling import largest, random_states
+from twin.validation.measures.sampling import largest, random_states, rotation_of
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 
 STRUCTURE_STATES = 4
@@ -293,13 +293,8 @@ def rigidity_ratios(tips: FloatArray) -> FloatArray:
 
 def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
     """Return the tips of the legs `(k, 6, 3)` [m] at poses `(k, 7)`."""
-    from scipy.spatial.transform import Rotation
-
-    # SciPy expects the scalar part last; a pose has it first, in column 3.
-    rotations = Rotation.from_quat(pose[:, [4, 5, 6, 3]]).as_matrix()
-    return np.asarray(
-        pose[:, None, :3] + np.einsum("kab,ib->kia", rotations, platform.platform_joints)
-    )
+    arms = np.einsum("kab,ib->kia", rotation_of(pose).as_matrix(), platform.platform_joints)
+    return np.asarray(pose[:, None, :3] + arms)
 
 
 def time_table(times: Mapping[str, FloatArray]) -> Table:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twin.analysis.frequency.response import spectra
 from twin.analysis.inertial import decibels
 from twin.analysis.platform import Platform, load
-from twin.basics.arrays import FloatArray
 from twin.machine.hardware.drive import InertialSensor
 from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion
@@ -36,11 +34,8 @@ from twin.validation.cases.inertial_sensor.data_sheet import (
     sheet_measures,
     tilted_sensor,
 )
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rotation_of
 from twin.validation.published.printed import STEWART_THESIS
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
 
 COUNTS_PER_TURN = 4096
 """Encoder counts over one turn of the motor."""
@@ -242,12 +237,12 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
     sensor_path = []
     for k in range(-3, 4):
         pose = motion(time + k * step).pose
-        sensor_path.append(pose[:, :3] + _rotation(pose).apply(sensor.position))
+        sensor_path.append(pose[:, :3] + rotation_of(pose).apply(sensor.position))
     # Weights of the central difference of sixth order for the second derivative.
     weights = np.array([1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90]) / step**2
     specific_force = np.einsum("k,kij->ij", weights, np.array(sensor_path)) + [0.0, 0.0, 9.81]  # noqa: RUF005
     sample = motion(time)
-    to_sensor = (_rotation(sample.pose) * to_platform).inv()
+    to_sensor = (rotation_of(sample.pose) * to_platform).inv()
     log = unit.measure(time, *sample)
     yield Measure(
         "specific force off the reference point against differences of the sensor's path",
@@ -322,11 +317,3 @@ def _noise_statement() -> Statement:
         "random walk and noise in band of the data sheet do not belong to one white noise; the "
         "noise in band is modelled",
     )
-
-
-def _rotation(poses: FloatArray) -> Rotation:
-    """Return the rotations of poses `(k, 7)`, platform to base."""
-    from scipy.spatial.transform import Rotation
-
-    # SciPy expects the scalar part last; a pose has it first, in column 3.
-    return Rotation.from_quat(poses[:, [4, 5, 6, 3]])
