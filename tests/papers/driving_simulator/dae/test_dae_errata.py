@@ -1,6 +1,5 @@
 """What the driving simulator paper prints and cannot be right; one test for each erratum."""
 
-
 import numpy as np
 import pytest
 import sympy
