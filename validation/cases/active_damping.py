@@ -231,7 +231,7 @@ def check_active_damping(platform: Platform) -> CaseResult:
     platform = without_drives(platform)
     force, velocity = IntegralForceFeedback(platform), DirectVelocityFeedback(platform)
     decays, plot = _decays({"iff": force, "dvf": velocity})
-    measures: list[Entry] = [_all_gains(platform), *decays, *_outer(force)]
+    measures: list[Entry] = [_all_gains(platform), *decays, *_outer(platform, force)]
     if has_drives:
         measures += driven_measures(driven_machine)
     return check_active_damping.result(platform, measures, (plot,))
@@ -367,8 +367,8 @@ def _swing(
     return trajectory.time, displacement(trajectory.pose, platform.home) @ release.row
 
 
-def _outer(inner: IntegralForceFeedback) -> Iterator[Entry]:
-    platform, displacements = inner.platform, []
+def _outer(platform: Platform, inner: IntegralForceFeedback) -> Iterator[Entry]:
+    displacements = []
     outer = HacLac(platform, inner=inner)
     # The machine bears the load with force feedback alone.
     heave_compliance = abs(compliance(inner.linear, [0.0], law=inner.law)[0, 2, 2])

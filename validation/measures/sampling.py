@@ -92,6 +92,11 @@ def rotation_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
     return angle_between(pose[..., 3:], reference[..., 3:])
 
 
+def rms(values: FloatArray) -> float:
+    """Return the root mean square of all entries."""
+    return float(np.sqrt(np.mean(values**2)))
+
+
 def relative_error(value: FloatArray, reference: FloatArray) -> FloatArray:
     """Return largest differences `(...)` of vectors `(..., k)` per largest reference entry.
 
@@ -188,8 +193,7 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
 
 
 def _poses(platform: Platform, count: int, generator: np.random.Generator) -> FloatArray:
-    rate_per_speed = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    translation = STROKE_FRACTION * stroke(platform) / float(rate_per_speed)
+    translation = STROKE_FRACTION * stroke(platform) / rate_per_speed(platform)
     ranges = np.repeat([translation, translation / platform_radius(platform)], 3)
     max_condition = MAX_CONDITION_RATIO * float(platform.condition_number(platform.home))
     max_rate = MAX_RATE_RATIO * largest(platform.jacobian(platform.home))
@@ -257,6 +261,11 @@ def stroke(platform: Platform) -> float:
     return (
         min(smallest_stroke, QUARTER_TURN) if platform.coordinate_unit == "rad" else smallest_stroke
     )
+
+
+def rate_per_speed(platform: Platform) -> float:
+    """Return the mean rate of an actuator per speed of the platform at home, in any direction."""
+    return float(np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean())
 
 
 def platform_radius(platform: Platform) -> float:

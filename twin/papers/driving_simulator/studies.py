@@ -65,6 +65,9 @@ from twin.papers.driving_simulator.kinematics import (
 INTERNAL_FORCE_DIRECTION = read_only(0.5 * CORNER_SIGNS[:, 0] * -CORNER_SIGNS[:, 1])
 """Unit vector `(4,)` of the internal force, which moves nothing: (1, -1, 1, -1) / 2."""
 
+SURFACE_DIVISIONS = 40
+"""Parts of an edge of the workspace, on whose surface the worst errors are looked for."""
+
 KNOT_SPACING = 5e-3
 """[s] Spacing of the knots of the force splines; their relative interpolation error is 1e-9"""
 
@@ -202,7 +205,7 @@ def stroke_fractions(kinematics: PlateKinematics, coordinates: Any) -> FloatArra
     return np.asarray(np.abs(np.stack(length_shares, axis=-1)) / (0.5 * plate.stroke))
 
 
-def workspace_surface(kinematics: PlateKinematics, divisions: int = 20) -> FloatArray:
+def workspace_surface(kinematics: PlateKinematics, divisions: int) -> FloatArray:
     """Return coordinates `(k, 3)` on the surface of the workspace: heave [m], roll, pitch [rad].
 
     Args:
@@ -275,16 +278,14 @@ def small_angle_errors_at(plate: PlateModel, coordinates: Any) -> SmallAngleErro
     )
 
 
-def worst_small_angle_errors(plate: PlateModel, divisions: int = 40) -> WorstErrors:
+def worst_small_angle_errors(plate: PlateModel) -> WorstErrors:
     """Return the largest errors of the small-angle model over the workspace.
 
     Errors grow with the angles and are largest on the surface of the workspace.
-
-    Args:
-        plate: the machine.
-        divisions: see `workspace_surface`.
     """
-    errors = small_angle_errors_at(plate, workspace_surface(ExactKinematics(plate), divisions))
+    errors = small_angle_errors_at(
+        plate, workspace_surface(ExactKinematics(plate), SURFACE_DIVISIONS)
+    )
     heave, roll, pitch = np.abs(errors.coordinates).max(axis=0).tolist()
     return WorstErrors(
         float(np.abs(errors.lengths).max()),

@@ -116,29 +116,10 @@ def check_simulator_dae(platform: Platform) -> CaseResult:
         name: exact_forces(plate.lumped(), inputs[name], runs[name].time)[:, list(DRIVEN_INDICES)]
         for name in runs
     }
-    measures = [*_structure(reduction, rank), *_runs(runs)]
+    measures = [*_runs(runs)]
     plots = [response_plot(name, runs[name], exact[name]) for name in runs]
     return check_simulator_dae.result(
         platform, measures, plots, _statements(plate, reduction, rank, runs)
-    )
-
-
-def _structure(reduction: IndexReduction, rank: int) -> Iterator[Entry]:
-    rank_error = sum(
-        abs(computed - printed)
-        for computed, printed in zip(reduction.ranks, LEVEL_RANKS, strict=True)
-    )
-    yield Measure(
-        "rank of the constraints' Jacobian, off the printed 7 by",
-        abs(rank - CONSTRAINT_RANK),
-        0.0,
-        "count",
-    )
-    yield Measure(
-        "ranks through the two differentiations, off the printed 0, 0, 7 by",
-        rank_error,
-        0.0,
-        "count",
     )
 
 

@@ -29,7 +29,7 @@ from twin.validation.cases.environments.cueing import (
     smooth_step,
     smoothness,
 )
-from twin.validation.measures.sampling import largest, rotation_of
+from twin.validation.measures.sampling import largest, platform_radius, rotation_of
 
 CONTROL_PERIOD = 0.01
 """[s] Control period."""
@@ -227,7 +227,7 @@ def _reward_error(
 ) -> float:
     """Return the largest error of rewards and of the errors in `info`."""
     half_stroke = float(0.5 * (platform.maximum_coordinates - platform.minimum_coordinates).max())
-    radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    radius = platform_radius(platform)
     no_motion, limit, errors = (
         np.zeros(6),
         getattr(platform.parameters.leg.actuator, "force", None),

@@ -24,7 +24,7 @@ from twin.envs.motion_cueing.task import MotionCueingEnv
 from twin.motion.cueing import Car, Manoeuvre
 from twin.motion.cueing.manoeuvre import TIME_STEP, Tyre
 from twin.validation.case import Entry, Measure
-from twin.validation.measures.sampling import largest, rotation_of
+from twin.validation.measures.sampling import largest, rms, rotation_of
 
 OBSERVATION_CLIP = 10.0
 """Value at which observations are clipped, relative to their scales."""
@@ -548,8 +548,6 @@ def _largest_reward_error(
             ]
         )
         errors.append(reward_error(env, instants[k], REWARD_WEIGHTS, terms))
-        score = float(np.sqrt(np.mean((10.0 * error[: k + 1]) ** 2)))
-        cues = float(np.sqrt(np.mean((10.0 * false_cue[: k + 1]) ** 2)))
-        errors.append(abs(instants[k].info["score"] - score))
-        errors.append(abs(instants[k].info["false_cues"] - cues))
+        errors.append(abs(instants[k].info["score"] - rms(10.0 * error[: k + 1])))
+        errors.append(abs(instants[k].info["false_cues"] - rms(10.0 * false_cue[: k + 1])))
     return largest(errors)

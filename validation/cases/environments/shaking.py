@@ -36,7 +36,7 @@ from twin.validation.cases.environments.cueing import (
     smoothness,
 )
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
-from twin.validation.measures.sampling import largest, rotation_of
+from twin.validation.measures.sampling import largest, platform_radius, rotation_of
 
 GRAVITY = 9.81
 """[m/s2] Gravity."""
@@ -300,7 +300,7 @@ def _largest_reward_error(
         power = quad(lambda x: (2.0 * np.pi * np.exp(x)) ** (-2 * order), low, high)[0]
         return float(BASE_ACCELERATION * np.sqrt(power / (high - low)))
 
-    radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    radius = platform_radius(platform)
     levels = np.sqrt(3.0) * np.array(
         [BASE_ACCELERATION, root_mean_square(2), 0.1 * root_mean_square(1) / radius]
     )

@@ -126,11 +126,12 @@ def error_statements(runs: Runs, loose: Runs) -> Iterator[Statement]:
             _same_order(error, printed_error)
             for error, printed_error in zip(errors, (*printed.errors, printed.energy), strict=True)
         )
-        yield EXTENDED_SPACE_PAPER[f"errors_{name}"].judged(
+        sentence, reason = ERROR_SENTENCES[name]
+        yield sentence.judged(
             ERRORS_TEMPLATE.format(*errors)
             + f"; one rounding of the terms that cancel is {resolution_text}",
             same_orders,
-            ERROR_REASONS[name],
+            reason,
         )
     yield EXTENDED_SPACE_PAPER["configuration_error_ratio"].judged(
         f"{error_ratio:.0f} times at a tolerance of 1e-13 per step, {loose_ratio:.0e} times at "
@@ -148,20 +149,27 @@ def error_statements(runs: Runs, loose: Runs) -> Iterator[Statement]:
     )
 
 
-ERROR_REASONS = {
-    "configuration": "the fall is integrated to 1e-13 per step, which keeps the constraints by six "
-    "orders better than printed; with 1e-7 per step e1 and e2 are of the printed order, see the "
-    "table",
-    "actuator": "e1, e2 and e3 are at rounding in both; the energy shows the integrator's "
-    "tolerance, here tighter",
-    "task": "e1, e2 and e3 are at rounding in both; the energy shows the integrator's tolerance, "
-    "here tighter",
-    "extended_to_task": "1e-21 m/s and 1e-20 m/s2 are below what double precision resolves of "
-    "terms of this size: such values occur where both sides are the same expression",
-    "extended_to_actuator": "e1, e2 and e3 are at rounding in both; the energy shows the "
-    "integrator's tolerance, here tighter",
+AT_ROUNDING = (
+    "e1, e2 and e3 are at rounding in both; the energy shows the integrator's tolerance, here "
+    "tighter"
+)
+
+ERROR_SENTENCES = {
+    "configuration": (
+        EXTENDED_SPACE_PAPER["errors_configuration"],
+        "the fall is integrated to 1e-13 per step, which keeps the constraints by six orders "
+        "better than printed; with 1e-7 per step e1 and e2 are of the printed order, see the table",
+    ),
+    "actuator": (EXTENDED_SPACE_PAPER["errors_actuator"], AT_ROUNDING),
+    "task": (EXTENDED_SPACE_PAPER["errors_task"], AT_ROUNDING),
+    "extended_to_task": (
+        EXTENDED_SPACE_PAPER["errors_extended_to_task"],
+        "1e-21 m/s and 1e-20 m/s2 are below what double precision resolves of terms of this size: "
+        "such values occur where both sides are the same expression",
+    ),
+    "extended_to_actuator": (EXTENDED_SPACE_PAPER["errors_extended_to_actuator"], AT_ROUNDING),
 }
-"""Reasons why an error differs from the printed order of magnitude, by formulation."""
+"""Sentences about the errors, and why they differ from the printed order, by formulation."""
 
 
 def error_table(by_tolerance: dict[float, Runs]) -> Table:
@@ -378,15 +386,6 @@ def _dof(name: str) -> int:
 
 def _singular(platform: Platform, runs: Runs, stops: Stops) -> Iterator[Measure]:
     yield stop_measure(stops)
-    for name, error in stops.items():
-        data = error.data
-        yield Measure(
-            f"{PRINTED_RESULTS[name].title}: stop off the paper's last output at {PRINTED_STOP} s",
-            abs(data["run"].time[-1] - PRINTED_STOP),
-            1e-9,
-            f"last time of the result in steps of {OUTPUT_STEP} s, as in the paper",
-            unit="s",
-        )
     for name, fall in runs.items():
         if name in stops:
             continue

@@ -34,7 +34,7 @@ from twin.validation.cases.inertial_sensor.data_sheet import (
     sheet_measures,
     tilted_sensor,
 )
-from twin.validation.measures.sampling import largest, rotation_of
+from twin.validation.measures.sampling import largest, rms, rotation_of
 from twin.validation.published.printed import STEWART_THESIS
 
 COUNTS_PER_TURN = 4096
@@ -106,19 +106,17 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
     for name, run in logs.runs.items():
         coherent = run.is_coherent
         error = decibels(run.response.amplification[coherent] / run.amplification()[coherent])
-        noise_level = (
-            20.0 / np.log(10.0) * np.sqrt(np.mean(run.response.uncertainty[coherent] ** 2))
-        )
+        noise_level = 20.0 / np.log(10.0) * rms(run.response.uncertainty[coherent])
         yield Measure(
             f"{name}: amplification from the log against the platform's own, rms at coherent "
             "frequencies",
-            np.sqrt(np.mean(error**2)),
+            rms(error),
             1.0,
             f"noise and backlash cause {noise_level:.2f} dB; the filter and the steps cause the "
             "rest",
             unit="dB",
         )
-    log_delay, group_delay = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay(logs)
+    log_delay, group_delay = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay()
     yield Measure(
         f"delay of the log against the filter's group delay of {1e3 * group_delay:.2f} ms, error",
         abs(log_delay - group_delay),
@@ -137,11 +135,10 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
     )
 
 
-def filter_delay(logs: PlatformLogs) -> float:
+def filter_delay() -> float:
     """Return the group delay [s] of the sensor's filter at low frequencies: 2 zeta / omega."""
-    sensor = logs.hardware.parameters.imu
-    assert sensor is not None and sensor.bandwidth is not None
-    return 2.0 * sensor.damping_ratio / (2.0 * np.pi * sensor.bandwidth)
+    sensor = thesis_sensor()
+    return 2.0 * sensor.damping_ratio / (2.0 * np.pi * (sensor.bandwidth or np.inf))
 
 
 def delay_of_log(run: LoggedRun) -> float:
@@ -166,9 +163,9 @@ def delay_of_log(run: LoggedRun) -> float:
 def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     """Return the thesis' statement about compensation and our result, with the printed gains."""
     printed, proportional = logs.runs[PRINTED_GAINS], logs.runs[PROPORTIONAL_GAINS]
-    sensor = logs.hardware.parameters.imu
-    assert sensor is not None and sensor.gyroscopes is not None
-    noise = sensor.gyroscopes.noise
+    gyroscopes = thesis_sensor().gyroscopes
+    assert gyroscopes is not None
+    noise = gyroscopes.noise
     remaining = {name: run.difference(logs.reference) for name, run in logs.ratio_corrected.items()}
     return (
         STEWART_THESIS["decreased_demand"].judged(

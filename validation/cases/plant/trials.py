@@ -23,7 +23,7 @@ from twin.kernels.plant.columns import FORCE_MODE, VELOCITY_MODE
 from twin.machine.hardware.drive import DirectDrive, GearDrive, ScrewDrive
 from twin.plant.drives import motor_substeps
 from twin.validation.case import Entry, Measure
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rms
 from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
 
 ENGINE_STEP = 1e-4
@@ -402,7 +402,7 @@ def coupling_measures(drive: FloatArray, numbers: DriveNumbers, mass: float) -> 
         error = abs(momentum - step * float(efforts.sum())) / impulses
         momentum_error = max(momentum_error, error)
         rates = record.rate[:: round(CONVERGENCE_STEPS[0] / step)]
-        errors.append(np.sqrt(np.mean((rates - exact_rates) ** 2)) / largest(exact_rates))
+        errors.append(rms(rates - exact_rates) / largest(exact_rates))
     yield Measure(
         "change of momentum of motor and leg less the motor's impulse, per sum of impulses",
         momentum_error,
