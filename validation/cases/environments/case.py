@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from scipy.integrate import solve_ivp
 from scipy.interpolate import make_interp_spline
 from scipy.spatial.transform import Rotation
 
@@ -262,7 +261,7 @@ def _reward_error(
 
 
 def _force_measures(platform: Platform) -> Iterator[Measure]:
-    """Yield work and motion under commanded forces in the environment."""
+    """Yield the work of commanded forces in the environment."""
     env = PoseTrackingEnv(platform, action="forces", duration=CONTROL_PERIOD * PERIOD_COUNT)
     size, scale = platform.n_actuators, env.task.actions[0].scale
     actions = ACTION_AMPLITUDE * np.random.default_rng(EPISODE_SEED).uniform(
@@ -282,33 +281,6 @@ def _force_measures(platform: Platform) -> Iterator[Measure]:
         / float(np.abs(forces * length_changes).sum()),
         1e-10,
         "forces are constant within a period; Runge-Kutta steps of 1 ms keep energy to 1e-10",
-    )
-
-    def rate(_: float, state: FloatArray, force: FloatArray) -> FloatArray:
-        pose = np.concatenate([state[:3], state[3:7] / np.linalg.norm(state[3:7])])
-        angular_velocity = state[10:13]
-        w, u = state[3], state[4:7]
-        quaternion_rate = np.concatenate(
-            [[-angular_velocity @ u], w * angular_velocity + np.cross(angular_velocity, u)]
-        )
-        state_on_constraints = platform.constrain(pose, state[7:13])
-        acceleration = platform.forward_dynamics(
-            state_on_constraints.pose, state_on_constraints.twist, force
-        )
-        return np.concatenate([state[7:10], 0.5 * quaternion_rate, acceleration])
-
-    state = np.concatenate([pose[0], twist[0]])
-    for force in forces:
-        state = solve_ivp(
-            rate, (0.0, CONTROL_PERIOD), state, "DOP853", rtol=1e-10, atol=1e-12, args=(force,)
-        ).y[:, -1]
-    distance = largest(pose[-1, :3] - pose[0, :3])
-    yield Measure(
-        f"PoseTracking: path after {FORCE_PERIODS} periods of commanded forces against scipy's "
-        "integration, relative to the distance",
-        largest(state[:3] - pose[-1, :3]) / distance,
-        1e-8,
-        "Runge-Kutta steps of 1 ms of motions slower than 10 rad/s: (w T)^4",
     )
 
 

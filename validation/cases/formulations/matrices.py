@@ -90,13 +90,12 @@ class Structure(NamedTuple):
 
 
 class Structures(NamedTuple):
-    """The matrices of tables 1, 2 and 4 and of figure 6, at several states."""
+    """The matrices of tables 1, 2 and 4 and of figure 6, and forces, at several states."""
 
-    extended_mass: Structure
-    extended_coriolis: Structure
-    configuration_mass: Structure
-    configuration_coriolis: Structure
-    closure: Structure
+    matrices: dict[str, Structure]
+    """by name in the table"""
+    closure: FloatArray
+    """`(states, 12, 18)` Jacobian of the rigidity constraints by the joint coordinates"""
     rates: FloatArray
     """`(states, 24)` rates of the extended coordinates"""
     leg_forces: FloatArray
@@ -109,40 +108,29 @@ class Structures(NamedTuple):
 
 def structures(platform: Platform) -> Structures:
     """Return the matrices at random states with closed loops."""
-    matrices = CoefficientMatrices(platform)
+    functions = CoefficientMatrices(platform)
     states = random_states(platform, STRUCTURE_STATES, seed=23)
 
     def matrices_at(pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, ...]:
-        coordinates = matrices.coordinates(pose)
-        rates = extended_rates(platform, pose, twist)
+        coordinates, rates = functions.coordinates(pose), extended_rates(platform, pose, twist)
         joints, joint_rates = coordinates[6:], rates[6:]
         return (
-            matrices.extended_mass(coordinates),
-            coriolis(matrices.extended_mass, coordinates, rates),
-            matrices.configuration_mass(joints),
-            coriolis(matrices.configuration_mass, joints, joint_rates),
-            matrices.closure(joints),
+            functions.extended_mass(coordinates),
+            coriolis(functions.extended_mass, coordinates, rates),
+            functions.configuration_mass(joints),
+            coriolis(functions.configuration_mass, joints, joint_rates),
+            functions.closure(joints),
             rates,
-            matrices.leg_forces(joints, joint_rates),
-            matrices.configuration_forces(joints, joint_rates),
+            functions.leg_forces(joints, joint_rates),
+            functions.configuration_forces(joints, joint_rates),
         )
 
     samples = zip(*map(matrices_at, states.pose, states.twist), strict=True)
     arrays = [np.stack(values) for values in samples]
-    kinetic = platform.energy(states.pose, states.twist)[0]
-    mass, coriolis_matrix, joint_mass, joint_coriolis, closure = map(Structure, arrays[:5])
-    rates, leg_forces, joint_forces = arrays[5:]
-    return Structures(
-        mass,
-        coriolis_matrix,
-        joint_mass,
-        joint_coriolis,
-        closure,
-        rates,
-        leg_forces,
-        joint_forces,
-        kinetic,
-    )
+    closure, is_length = arrays[4], np.arange(18) % 3 == 2
+    values = (*arrays[:4], closure[:, :, ~is_length], closure[:, :, is_length])
+    matrices = dict(zip(EXPRESSION_SIZES, map(Structure, values), strict=True))
+    return Structures(matrices, *arrays[4:], platform.energy(states.pose, states.twist)[0])
 
 
 def extended_rates(platform: Platform, pose: FloatArray, twist: FloatArray) -> FloatArray:
@@ -361,11 +349,11 @@ def check_formulation_matrices(platform: Platform) -> CaseResult:
 
 
 def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[Measure]:
-    rates, kinetic = found.rates, found.kinetic
+    matrices, rates, kinetic = found.matrices, found.rates, found.kinetic
     # The first six of the extended rates are those of the platform, the others those of the joints.
     for name, mass, coordinate_rates in (
-        ("extended", found.extended_mass, rates),
-        ("configuration", found.configuration_mass, rates[:, 6:]),
+        ("extended", matrices["M, extended"], rates),
+        ("configuration", matrices["M, configuration"], rates[:, 6:]),
     ):
         energy = 0.5 * np.einsum("ki,kij,kj->k", coordinate_rates, mass.values, coordinate_rates)
         yield Measure(
@@ -375,7 +363,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
             "two derivations; rounding",
         )
     # The first six extended coordinates are the platform's, the other 18 those of the legs.
-    leg_coriolis = found.extended_coriolis.values[:, 6:, 6:]
+    leg_coriolis = matrices["C, extended"].values[:, 6:, 6:]
     force_error = np.einsum("kij,kj->ki", leg_coriolis, rates[:, 6:]) - found.leg_forces
     yield Measure(
         "extended: C by eq. (15) times the rates, against the formulations' forces of the legs",
@@ -383,9 +371,9 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
         DIFFERENCE_TOLERANCE,
         "central differences of M",
     )
-    coriolis = found.configuration_coriolis.values
+    coriolis = matrices["C, configuration"].values
     force_error = np.einsum("kij,kj->ki", coriolis, rates[:, 6:]) - found.configuration_forces
-    allowed_motions = [null_space(closure_matrix) for closure_matrix in found.closure.values]
+    allowed_motions = [null_space(closure_matrix) for closure_matrix in found.closure]
     yield Measure(
         "configuration: C times the rates against the formulation's forces, along motions that the "
         "constraints allow",
@@ -397,7 +385,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
         DIFFERENCE_TOLERANCE,
         "central differences of M; across them the two differ by forces of the constraints",
     )
-    closure_rates = np.einsum("kij,kj->ki", found.closure.values, rates[:, 6:])
+    closure_rates = np.einsum("kij,kj->ki", found.closure, rates[:, 6:])
     yield Measure(
         "rates that open the constraints of the configuration space",
         largest(closure_rates),
@@ -409,7 +397,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     expected_entries = 3 + 9 + 6 * 3
     yield Measure(
         "extended: entries of M beside mass, attitude and the legs' principal moments",
-        abs(found.extended_mass.nonzero_count - expected_entries),
+        abs(matrices["M, extended"].nonzero_count - expected_entries),
         0.0,
         f"{expected_entries}: 3 for the position, 9 for the Rodrigues parameters, 3 per leg on "
         "its axis",
@@ -422,19 +410,6 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     )
 
 
-def _rows(found: Structures) -> dict[str, Structure]:
-    closure = found.closure.values
-    angles = [k for k in range(18) if k % 3 != 2]
-    return {
-        "M, extended": found.extended_mass,
-        "C, extended": found.extended_coriolis,
-        "M, configuration": found.configuration_mass,
-        "C, configuration": found.configuration_coriolis,
-        "constraint Jacobian, angles": Structure(closure[:, :, angles]),
-        "constraint Jacobian, lengths": Structure(closure[:, :, 2::3]),
-    }
-
-
 def _matrix_table(found: Structures) -> Table:
     rows = tuple(
         (
@@ -445,7 +420,7 @@ def _matrix_table(found: Structures) -> Table:
             f"{100.0 * structure.share:.1f}",
             *EXPRESSION_SIZES[name],
         )
-        for name, structure in _rows(found).items()
+        for name, structure in found.matrices.items()
     )
     columns = ("matrix", "shape", "not zero", "of these constant", "not zero [%]")
     caption = "Printed: sizes of symbolic expressions, tables 1, 2 and 4."
@@ -473,7 +448,7 @@ def _count_table(counts: Mapping[str, Operations]) -> Table:
 
 
 def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[Statement, ...]:
-    rows = _rows(found)
+    rows = found.matrices
     fractions = {name: f"{100.0 * structure.share:.0f} %" for name, structure in rows.items()}
     totals = {name: count.total for name, count in counts.items()}
     operation_ratio = totals["configuration"] / totals["extended_to_task"]
@@ -489,8 +464,7 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
         EXTENDED_SPACE_PAPER["sparse_matrices"].judged(
             f"Not zero: M {fractions['M, extended']} against {fractions['M, configuration']}, C "
             f"{fractions['C, extended']} against {fractions['C, configuration']} of the entries.",
-            found.extended_mass.share < found.configuration_mass.share
-            and found.extended_coriolis.share < found.configuration_coriolis.share,
+            all(rows[f"{m}, extended"].share < rows[f"{m}, configuration"].share for m in "MC"),
         ),
         EXTENDED_SPACE_PAPER["sizes_differ"].judged(
             f"Entries other than zero: M {entry_ratios[0]:.1f} times, C {entry_ratios[1]:.1f} "
