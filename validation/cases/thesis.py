@@ -10,7 +10,6 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines.mujoco import MujocoEngine
-from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion, TankTrackMotion
 from twin.motion.specification import fitted_tank_course
 from twin.rotations import quaternion_from_angles
@@ -242,13 +241,11 @@ def pitch_sine() -> SineMotion:
     )
 
 
-def centred(parameters: MachineParameters) -> MachineParameters:
+def centred(platform: Platform) -> Platform:
     """Return the machine with the legs' centres of mass on their axes, all else as it is."""
-    content = parameters.model_dump()
-    for body in (content["leg"]["housing"], content["leg"]["rod"]):
-        if "center_of_mass" in body:
-            body["center_of_mass"] = (0.0, 0.0, body["center_of_mass"][2])
-    return MachineParameters.model_validate(content)
+    parts, axes = ("housing", "rod"), (0, 1)
+    paths = [f"leg.{part}.center_of_mass.{axis}" for part in parts for axis in axes]
+    return platform.with_(parameters=dict.fromkeys(paths, 0.0))
 
 
 def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> FloatArray:
@@ -282,7 +279,7 @@ def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
 def _statements(
     platform: Platform, motion: SineMotion, course: DrivenMotion
 ) -> tuple[Statement, ...]:
-    centred_motion = drive_through(Platform(centred(platform.parameters)), motion)
+    centred_motion = drive_through(centred(platform), motion)
     difference = centred_motion.forces - course.forces
     offset = largest(difference[0])
     variation = float(np.ptp(difference, axis=0).max())

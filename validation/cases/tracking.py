@@ -15,7 +15,6 @@ from twin.control.controller import Controller, Reference, reference_of, sample_
 from twin.control.observer.cascade import ObserverCascade
 from twin.control.observer.kalman_observer import lumped_mass
 from twin.engines import make_engine
-from twin.machine.machine import MachineParameters
 from twin.model.engine import Engine, State
 from twin.motion.motion import AxisSample, Motion
 from twin.plant.plant import Plant
@@ -135,13 +134,6 @@ class Excerpt(Motion):
 
     def _axes(self, time: FloatArray) -> AxisSample:
         return self.motion.axes(time + self.begin)
-
-
-def with_drive(platform: Platform, **changes: Any) -> Platform:
-    """Return a machine whose drives differ in the given parameters."""
-    content = platform.parameters.model_dump()
-    content["leg"]["drive"].update(changes)
-    return Platform(MachineParameters.model_validate(content))
 
 
 def track(
@@ -295,8 +287,10 @@ def observer_evidence(machines: dict[str, Platform], motion: Motion) -> Evidence
     `machines` are "ideal" and "hardware".
     """
     hardware = machines["hardware"]
-    frictionless = with_drive(hardware, friction_torque=0.0, viscous_torque=0.0)
-    without_backlash = with_drive(hardware, backlash=0.0)
+    frictionless = hardware.with_(
+        parameters={"leg.drive.friction_torque": 0.0, "leg.drive.viscous_torque": 0.0}
+    )
+    without_backlash = hardware.with_(parameters={"leg.drive.backlash": 0.0})
     plants = {
         **machines,
         **dict(zip(REDUCED_PLANTS, (frictionless, without_backlash), strict=True)),

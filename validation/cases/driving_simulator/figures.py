@@ -12,7 +12,6 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.machine.machine import MachineParameters
 from twin.papers.driving_simulator.dae.integration import DaeRun
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_PILLARS
 from twin.papers.driving_simulator.exact import (
@@ -48,9 +47,9 @@ SIGMOID_INPUTS = "sigmoids"
 def paper_machine(platform: Platform) -> Platform:
     """Return the machine with the paper's 30 kg at each corner, and feet of `FOOT_MASS`."""
     lumped = PlateModel.from_parameters(platform.parameters).lumped()
-    content = platform.parameters.model_dump()
-    content["leg"].update(upper_mass=lumped.upper_mass, foot_mass=FOOT_MASS)
-    return Platform(MachineParameters.model_validate(content))
+    return platform.with_(
+        parameters={"leg.upper_mass": lumped.upper_mass, "leg.foot_mass": FOOT_MASS}
+    )
 
 
 def without_feet(plate: PlateModel) -> PlateModel:

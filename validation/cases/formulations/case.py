@@ -271,9 +271,7 @@ def _leg_fraction(platform: Platform, mass: float, frequency: float) -> float:
     The legs' forces are the actuator forces less those at rest, and less those that
     accelerate the platform by Newton's law.
     """
-    content = platform.parameters.model_dump()
-    content["platform"]["body"]["mass"] = mass
-    machine = changed(platform, content)
+    machine = platform.with_(parameters={"platform.body.mass": mass})
     omega = 2.0 * np.pi * frequency
     phase = np.arange(24)[:, None] * (2.0 * np.pi / 24.0)
     pose = np.tile(machine.home, (24, 1))

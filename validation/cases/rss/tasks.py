@@ -32,8 +32,10 @@ DIGIT_TOLERANCE = 1e-10
 class Profiles:
     """Torques of the published upward stroke: correct, and by the figure's crank acceleration."""
 
-    def __init__(self, platform: Platform, law: str, gravity: float, time: FloatArray) -> None:
-        heave = vertical(*stroke(LAWS[law], time, gravity))
+    def __init__(self, platform: Platform, time: FloatArray) -> None:
+        motion = stroke(LAWS[MAIN_LAW], time, platform.parameters.gravity)
+        self.height, self.rate, _ = motion
+        heave = vertical(*motion)
         accelerations = crank_accelerations(platform, heave)
         self.printed_cranks = printed_crank_accelerations(platform, heave)
         self.right = torques(platform, heave, accelerations)
@@ -51,21 +53,19 @@ def check_rss_torque_profile(platform: Platform) -> CaseResult:
     extended-to-actuator-space formulation.
     """
     points = PublishedHeave(*(column[:STROKE_POINTS] for column in published_heave()))
-    gravity = platform.parameters.gravity
-    profiles = Profiles(platform, "cubic", gravity, points.time)
+    profiles = Profiles(platform, points.time)
     return check_rss_torque_profile.result(
         platform,
-        _measures(points, profiles, gravity),
+        _measures(points, profiles),
         (_plot(points, profiles),),
         _profile_statements(points, profiles),
     )
 
 
-def _measures(points: PublishedHeave, profiles: Profiles, gravity: float) -> Iterator[Measure]:
-    height, rate, _ = stroke(LAWS["cubic"], points.time, gravity)
+def _measures(points: PublishedHeave, profiles: Profiles) -> Iterator[Measure]:
     for name, unit, computed, published in (
-        ("height", "m", height, points.height),
-        ("rate", "m/s", rate, points.rate),
+        ("height", "m", profiles.height, points.height),
+        ("rate", "m/s", profiles.rate, points.rate),
     ):
         yield Measure(
             f"{name} of the figure against a cubic of peak {PEAK_ACCELERATION:g} g",
