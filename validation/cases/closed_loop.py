@@ -86,9 +86,7 @@ def _dropout(platform: Platform) -> dict[str, Any]:
 def _unreachable(platform: Platform) -> dict[str, Any]:
     """Return a jump of the reference to twice the height that the stroke allows."""
     stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).max())
-    lever = 1.0
-    if platform.coordinate_unit == "rad":
-        lever = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    lever = platform_radius(platform) if platform.coordinate_unit == "rad" else 1.0
     return {"jump": 2.0 * stroke * lever}
 
 

@@ -20,6 +20,7 @@ from twin.validation.measures.sampling import (
     largest,
     later,
     platform_radius,
+    rate_per_speed,
     relative_error,
 )
 
@@ -256,10 +257,9 @@ def _random_load(platform: Platform, states: RandomStates) -> tuple[FloatArray, 
     pose, twist, acceleration, deflection = states
     rng = np.random.default_rng(1)
     holding_forces = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
-    force_to_wrench = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
     scale = largest(holding_forces)
     forces = rng.uniform(-scale, scale, (len(pose), platform.n_actuators))
-    wrench = rng.uniform(-scale, scale, (len(pose), 6)) * float(force_to_wrench)
+    wrench = rng.uniform(-scale, scale, (len(pose), 6)) * rate_per_speed(platform)
     wrench[:, 3:] *= platform_radius(platform)
     return forces, wrench
 

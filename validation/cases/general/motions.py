@@ -41,6 +41,7 @@ from twin.validation.measures.sampling import (
     followed_motion,
     moved_poses,
     platform_radius,
+    rate_per_speed,
     stroke,
 )
 from twin.validation.published.printed import (
@@ -197,8 +198,7 @@ def sample_step(platform: Platform) -> float:
 
 def sines(platform: Platform) -> SineMotion:
     """Return one period of sines about home, scaled to stroke and speed of the actuators."""
-    rate_per_speed = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    amplitude = AMPLITUDE_FRACTION * stroke(platform) / float(rate_per_speed)
+    amplitude = AMPLITUDE_FRACTION * stroke(platform) / rate_per_speed(platform)
     motion = followed_motion(platform, lambda size: _sines(platform, size), amplitude)
     speed = platform.parameters.leg.actuator.speed
     if speed is None:
