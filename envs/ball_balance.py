@@ -97,16 +97,16 @@ class BallBalanceSettings(TaskSettings):
 class BallBalance(Task):
     """Bring a ball to its target and keep it there."""
 
-    title: ClassVar[str] = "ball balance"
-    default_machine: ClassVar[str] = "stewart"
-    settings_type: ClassVar[type[TaskSettings]] = BallBalanceSettings
+    title = "ball balance"
+    default_machine = "stewart"
+    settings_type = BallBalanceSettings
     terms: ClassVar[Mapping[str, float]] = {
         "closeness": 1.0,
         "calmness": 0.1,
         "smoothness": 0.02,
         "loss": 10.0,
     }
-    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "ball", "limit")
+    termination_reasons = ("", "engine", "ball", "limit")
     varied_settings: ClassVar[tuple[str, ...]] = ("target_radius", "start_radius", "start_speed")
 
     kernel = staticmethod(evaluate)
@@ -450,10 +450,10 @@ class BallBalanceEnv(PlatformEnv):
     Versions: v0, the first.
     """
 
-    task_type: ClassVar[type[Task]] = BallBalance
+    task_type = BallBalance
 
 
 class BallBalanceVectorEnv(PlatformVectorEnv):
     """Vector environment of `BallBalanceEnv`: the same spaces, rewards, ends and options."""
 
-    task_type: ClassVar[type[Task]] = BallBalance
+    task_type = BallBalance

@@ -234,8 +234,8 @@ def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
     rate_per_speed = np.maximum(leg_rate_per_speed(platform), 1e-12)
     if platform.leg.has_axial_spring:
         stiffness = platform.leg_springs.stiffness
-        return np.asarray(force / rate_per_speed + stiffness * level.displacement * rate_per_speed)
-    return np.asarray(force / rate_per_speed)
+        return force / rate_per_speed + stiffness * level.displacement * rate_per_speed
+    return force / rate_per_speed
 
 
 def _max_displacement(platform: Platform, scales: Scales) -> FloatArray:
@@ -243,7 +243,7 @@ def _max_displacement(platform: Platform, scales: Scales) -> FloatArray:
     if not platform.leg.has_axial_spring:
         return scales.half
     stiffness = np.maximum(platform.leg_springs.stiffness, 1e-300)
-    return np.asarray(np.minimum(scales.half, scales.effort / stiffness))
+    return np.minimum(scales.half, scales.effort / stiffness)
 
 
 def random_lines(

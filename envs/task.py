@@ -374,4 +374,4 @@ class LinearLaw:
     def __call__(self, observation: Any) -> FloatArray:
         """Return actions `(..., a)` for observations `(..., o)`."""
         action = np.asarray(observation, dtype=float) @ self.gains.T
-        return np.asarray(action.clip(-1.0, 1.0))
+        return action.clip(-1.0, 1.0)

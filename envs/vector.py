@@ -275,7 +275,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         self._seed_generators(seeds, indices.tolist(), renew=True)
         self._begin(indices, reset_options)
         self._is_over[indices] = False
-        infos: dict[str, Any] = self._infos(mask)
+        infos = self._infos(mask)
         self._add_randomised(infos, indices)
         return self.task.observation.copy(), infos
 
@@ -376,7 +376,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             return infos
         for name, value in task.signals.items():
             infos[name], infos[f"_{name}"] = value.copy(), mask.copy()
-        terms: dict[str, Any] = {}
+        terms = {}
         for column, name in enumerate(task.terms):
             terms[name], terms[f"_{name}"] = task.term[:, column].copy(), mask.copy()
         infos["reward_terms"], infos["_reward_terms"] = terms, mask.copy()

@@ -139,9 +139,9 @@ class VibrationIsolationSettings(TaskSettings):
 class VibrationIsolation(Task):
     """Keep the platform still above a base that shakes."""
 
-    title: ClassVar[str] = "vibration isolation"
-    default_machine: ClassVar[str] = "compliant_stewart"
-    settings_type: ClassVar[type[TaskSettings]] = VibrationIsolationSettings
+    title = "vibration isolation"
+    default_machine = "compliant_stewart"
+    settings_type = VibrationIsolationSettings
     terms: ClassVar[Mapping[str, float]] = {
         "acceleration": 0.6,
         "displacement": 0.2,
@@ -149,7 +149,7 @@ class VibrationIsolation(Task):
         "stroke": 0.05,
         "smoothness": 0.01,
     }
-    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "attitude", "limit")
+    termination_reasons = ("", "engine", "attitude", "limit")
     varied_settings: ClassVar[tuple[str, ...]] = (
         "acceleration",
         "lowest_frequency",
@@ -533,10 +533,10 @@ class VibrationIsolationEnv(PlatformEnv):
     Versions: v0, the first.
     """
 
-    task_type: ClassVar[type[Task]] = VibrationIsolation
+    task_type = VibrationIsolation
 
 
 class VibrationIsolationVectorEnv(PlatformVectorEnv):
     """Vector environment of `VibrationIsolationEnv`: the same spaces and rewards."""
 
-    task_type: ClassVar[type[Task]] = VibrationIsolation
+    task_type = VibrationIsolation

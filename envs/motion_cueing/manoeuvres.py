@@ -112,7 +112,7 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
 def expected_speed(speed: float, longitudinal_acceleration: FloatArray) -> FloatArray:
     """Return speeds `(m,)` [m/s] at half steps that the pedals alone would give."""
     speed_change = 0.5 * TIME_STEP * np.cumsum(longitudinal_acceleration)
-    return np.asarray(np.clip(speed + speed_change, MIN_SPEED, MAX_SPEED))
+    return np.clip(speed + speed_change, MIN_SPEED, MAX_SPEED)
 
 
 def wheel_angle(car: Car, speed: FloatArray, side_acceleration: FloatArray) -> FloatArray:
@@ -125,17 +125,15 @@ def wheel_angle(car: Car, speed: FloatArray, side_acceleration: FloatArray) -> F
     wheelbase = car.front + car.rear
     front, rear = car.front_tyre.stiffness, car.rear_tyre.stiffness
     gradient = car.mass / wheelbase * (car.rear / front - car.front / rear)
-    return np.asarray(
-        np.clip(
-            side_acceleration * (wheelbase / speed**2 + gradient), -LARGEST_STEER, LARGEST_STEER
-        )
+    return np.clip(
+        side_acceleration * (wheelbase / speed**2 + gradient), -LARGEST_STEER, LARGEST_STEER
     )
 
 
 def plateau(time: FloatArray, seconds: float, rise: float = RISE_TIME) -> FloatArray:
     """Return a smooth rise from 0 to 1 at time 0, and a smooth fall after `seconds`."""
     rise_part, fall_part = (smooth_rise((time - begin) / rise) for begin in (0.0, seconds))
-    return np.asarray(rise_part - fall_part)
+    return rise_part - fall_part
 
 
 def _sign(generator: np.random.Generator) -> float:

@@ -363,9 +363,9 @@ class MotionCueing(Task):
         senses: manoeuvres, and what both drivers sense.
     """
 
-    title: ClassVar[str] = "motion cueing"
-    default_machine: ClassVar[str] = "stewart"
-    settings_type: ClassVar[type[TaskSettings]] = MotionCueingSettings
+    title = "motion cueing"
+    default_machine = "stewart"
+    settings_type = MotionCueingSettings
     terms: ClassVar[Mapping[str, float]] = {
         "force": 1.0,
         "rotation": 1.0,
@@ -374,7 +374,7 @@ class MotionCueing(Task):
         "smoothness": 0.05,
         "end": 100.0,
     }
-    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "limit")
+    termination_reasons = ("", "engine", "limit")
     varied_settings: ClassVar[tuple[str, ...]] = ("intensity", "lowest_intensity")
 
     kernel = staticmethod(evaluate)
@@ -646,12 +646,12 @@ class MotionCueingEnv(PlatformEnv):
     Versions: v0, the first.
     """
 
-    task_type: ClassVar[type[Task]] = MotionCueing
+    task_type = MotionCueing
     task: MotionCueing
 
 
 class MotionCueingVectorEnv(PlatformVectorEnv):
     """Vector environment of `MotionCueingEnv`: the same spaces, rewards, ends and options."""
 
-    task_type: ClassVar[type[Task]] = MotionCueing
+    task_type = MotionCueing
     task: MotionCueing

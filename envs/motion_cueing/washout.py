@@ -71,7 +71,7 @@ class AxisPolicy:
             remaining_displacement = displacement - 0.5 * period * (rates + reference.rates[free])
             rate_change = reference.rates[free] + RETURN_RATE * remaining_displacement - rates
             action = rate_change / (period * constants.scale[free])
-        return np.asarray(np.clip(action, -1.0, 1.0))
+        return np.clip(action, -1.0, 1.0)
 
 
 class MotionPolicy(AxisPolicy):

@@ -247,16 +247,16 @@ class PoseTracking(Task):
         task_settings: constants of observation, reward and termination.
     """
 
-    title: ClassVar[str] = "pose tracking"
-    default_machine: ClassVar[str] = "stewart"
-    settings_type: ClassVar[type[TaskSettings]] = PoseTrackingSettings
+    title = "pose tracking"
+    default_machine = "stewart"
+    settings_type = PoseTrackingSettings
     terms: ClassVar[Mapping[str, float]] = {
         "position": 0.5,
         "orientation": 0.5,
         "smoothness": 0.02,
         "economy": 0.0,
     }
-    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "position", "attitude", "limit")
+    termination_reasons = ("", "engine", "position", "attitude", "limit")
     varied_settings: ClassVar[tuple[str, ...]] = (
         "amplitude",
         "lowest_frequency",

@@ -357,7 +357,7 @@ class ChannelResponse(NamedTuple):
     @property
     def amplification(self) -> FloatArray:
         """`(m,)` ratio of the platform's motion to the reference."""
-        return np.asarray(np.abs(self.transfer))
+        return np.abs(self.transfer)
 
 
 class InertialComparison(NamedTuple):
@@ -546,7 +546,7 @@ def compensate(
         InputError: the motion moves no axis, or one that shows in no channel by itself.
     """
     count = max(2, round(motion.duration * SAMPLE_RATE) + 1)
-    time: FloatArray = np.linspace(0.0, motion.duration, count)
+    time = np.linspace(0.0, motion.duration, count)
     values = motion.axes(time).values
     rest_samples = round(REST_TIME * SAMPLE_RATE)
     interval = motion.duration / (count - 1)
@@ -573,7 +573,7 @@ def _filtered(values: FloatArray, gain: ComplexArray, rest_samples: int) -> Floa
     filtered_values = np.fft.irfft(gain * np.fft.rfft(padded - trend), len(padded)) + trend
     motion_values = filtered_values[rest_samples : len(padded) - rest_samples]
     end_errors = motion_values[[0, -1]] - values[[0, -1]]
-    return np.asarray(motion_values - np.linspace(end_errors[0], end_errors[1], len(motion_values)))
+    return motion_values - np.linspace(end_errors[0], end_errors[1], len(motion_values))
 
 
 def write_compensation(compensation: Compensation, path: str | Path) -> Path:
@@ -644,7 +644,7 @@ def response_figure(
 
 def decibels(ratio: FloatArray) -> FloatArray:
     """Return 20 log10 of ratios; NaN where there is none."""
-    return np.asarray(20.0 * np.log10(np.where(ratio > 0.0, ratio, np.nan)))
+    return 20.0 * np.log10(np.where(ratio > 0.0, ratio, np.nan))
 
 
 def inertial_results(

@@ -137,7 +137,7 @@ def rest_length_forces(platform: MachineModel, lengths: Any) -> FloatArray:
     if springs is None:
         raise InputError("platform", f"{platform.name} has no struts to command by rest length")
     rest_lengths = as_floats(lengths, "lengths", platform.n_actuators)
-    return np.asarray(springs.stiffness * (rest_lengths - springs.rest))
+    return springs.stiffness * (rest_lengths - springs.rest)
 
 
 class Stiffness(NamedTuple):
@@ -278,7 +278,7 @@ def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
         matrix = np.einsum("kia,i,kib->kab", jacobian, struts.stiffness, jacobian)
     holding_wrench = -weight_wrench(platform, poses)
     slopes = forward_dynamics_derivatives(platform, poses, ZERO_VECTOR, forces, holding_wrench).pose
-    return np.asarray(-(platform.mass_matrix(poses) @ slopes + matrix))
+    return -(platform.mass_matrix(poses) @ slopes + matrix)
 
 
 class EquilibriumError(StateError):
@@ -300,7 +300,7 @@ class Balance(NamedTuple):
     def carried(self, pose: FloatArray) -> FloatArray:
         """Return the forces `(n,)` along the actuators, springs included."""
         coordinates = self.platform.inverse_kinematics(pose)
-        return np.asarray(self.springs.stiffness * (self.rest - coordinates) + self.forces)
+        return self.springs.stiffness * (self.rest - coordinates) + self.forces
 
     def net(self, pose: FloatArray) -> FloatArray:
         """Return the net wrench `(6,)` [N], [N m]."""
@@ -371,7 +371,7 @@ def commanded_coordinates(
     springs = springs_of(platform, stiffness)
     holding = platform.inverse_dynamics(pose, ZERO_VECTOR, ZERO_VECTOR, wrench)
     origin = springs.rest if springs.own else platform.inverse_kinematics(pose)
-    return np.asarray(origin + holding / springs.stiffness)
+    return origin + holding / springs.stiffness
 
 
 def _unloaded(platform: MachineModel, rest: FloatArray) -> FloatArray:

@@ -132,7 +132,7 @@ def sweep(
     from twin.sweep.folder import DONE_STATUS, STOPPED_STATUS
 
     check_files(json=(json, ANY_ENDING))
-    changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
+    changes = {"controllers": controller, "payloads": payload, "seeds": seeds}
     changes |= {"engines": engine, "configurations": configuration, "samples": samples}
     changes = {name: value for name, value in changes.items() if value}
     plan = described(subject, set_ or [], changes | settings_from(field or [], "field"))

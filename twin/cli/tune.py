@@ -27,7 +27,7 @@ from twin.cli.values import (
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
-    from twin.analysis.tuning.tuning import StepStudy, Trial, Tuning
+    from twin.analysis.tuning.tuning import Trial, Tuning
 
 LoopName = Literal["velocity", "position"]
 
@@ -111,8 +111,8 @@ def tune(
     bounds = {"rise_time": rise_time, "settling_time": settling_time, "overshoot": overshoot}
     if carried and loop == "position":
         raise InputError("carried", "is for the velocity loop")
-    step: dict[str, Any] = _given_options({"size": size, "carried": carried or None})
-    study_type: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
+    step = _given_options({"size": size, "carried": carried or None})
+    study_type = VelocityStudy if loop == "velocity" else PositionStudy
     study = study_type(engine=engine, fidelity=fidelity, **step)
     specification = changed(study.specification, **_given_options(bounds))
     search["start"] = search.pop("first_gains")

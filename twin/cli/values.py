@@ -175,7 +175,7 @@ def settings_from(texts: Iterable[str], option: str) -> dict[str, Any]:
     Raises:
         InputError: a text without =, or a name that comes twice.
     """
-    settings: dict[str, Any] = {}
+    settings = {}
     for item in texts:
         name, equal_sign, text = item.partition("=")
         if not equal_sign or not name.strip():

@@ -191,7 +191,7 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
     """
     n_intervals = round(motion.duration / timestep)
     time = np.arange(n_intervals + 1.0) * (motion.duration / n_intervals)
-    springs: dict[str, FloatArray] = {}
+    springs = {}
     try:
         reference = constrained_motion(machine, motion, time)
         coordinates = machine.inverse_kinematics(reference.pose)
@@ -446,7 +446,7 @@ class RecordedMotion(Motion):
             check_sizes(samples, column_definitions)
         times = times - times[0]
         super().__init__(center, times[-1], convention, fade_in, fade_out)
-        curves: dict[str, Curve] = {}
+        curves = {}
         knots = knots_of(times) if len(times) >= 6 else None
         for name in tuple(samples):
             values = samples.pop(name)  # Released before the next curve needs memory.

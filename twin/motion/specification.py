@@ -178,7 +178,7 @@ def fitted_tank_course(
         InputError: not a machine, or numbers out of range.
     """
     home, pitch = as_model(platform).home, positive(peak_pitch, "peak_pitch")
-    common: dict[str, Any] = {"duration": duration, "convention": convention_of(platform)}
+    common = {"duration": duration, "convention": convention_of(platform)}
     motion, _ = fitted_motion(
         platform, lambda size: TankTrackMotion(home, peak_pitch=size, **common), pitch, fraction
     )

@@ -47,10 +47,10 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
         page.kept.append(panel := PushPanel(gui, requests, session, page.view))
         return [panel]
 
-    sliders: list[AxisSliders] = []
-    motions: list[MotionPanel] = []
+    sliders = []
+    motions = []
     set_ups: list[SetUpPanel] = []
-    verdicts: list[FeasibilityPanel] = []
+    verdicts = []
 
     def drive(gui: Any, requests: Any, _: Page) -> list[Any]:
         sliders.append(AxisSliders(gui, requests, session))

@@ -157,7 +157,7 @@ class MotorRequirement(NamedTuple):
         energy = np.trapezoid(np.maximum(power, 0.0), self.time, axis=0)
         legs = []
         for i in range(self.forces.shape[1]):
-            peaks: list[Any] = []
+            peaks = []
             for values in (self.forces, self.rates, power):
                 row, _ = _first_peak(values[:, i : i + 1])
                 peaks.append((float(values[row, i]), row))

@@ -263,7 +263,7 @@ def payload_record(
         *("exact_limit_kg", "exact_position", "exact_leg"),
     )
     shaking_names = (*search_names, "first_failure_frequency", "exact_frequency", "left_out")
-    content: dict[str, Any] = {
+    content = {
         "machine": platform.name,
         "parameters": platform.hash,
         "force_unit": platform.force_unit,

@@ -210,7 +210,7 @@ class DependentActuators(NamedTuple):
 
 def strokes(platform: MachineModel) -> FloatArray:
     """Return the travel of every actuator `(n,)` [m] or [rad]."""
-    return np.asarray(platform.maximum_coordinates - platform.minimum_coordinates)
+    return platform.maximum_coordinates - platform.minimum_coordinates
 
 
 class Criterion(NamedTuple):

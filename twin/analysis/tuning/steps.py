@@ -6,7 +6,7 @@ In both the platform moves upwards; position steps run under the machine's casca
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class VelocityStep(Controller):
         speed: `(n,)` [m/s, rad/s].
     """
 
-    name: ClassVar[str] = "velocity step"
+    name = "velocity step"
 
     def __init__(
         self, platform: MachineModel, speed: FloatArray, *, carried: bool = False, **gains: Any
@@ -109,8 +109,8 @@ class VelocityStudy(StepStudy):
     below 8 % of its speed limit, or without one 0.15 strokes per second.
     """
 
-    loop: ClassVar[str] = "velocity"
-    specification: ClassVar[StepSpecification] = VELOCITY_STEP
+    loop = "velocity"
+    specification = VELOCITY_STEP
 
     duration: float = 0.05
     timestep: float = 1e-4
@@ -185,7 +185,7 @@ def heave_direction(platform: MachineModel) -> FloatArray:
     max_rate = float(np.abs(rates).max())
     if not max_rate > 0.0:
         raise InputError("platform", f"the actuators of {platform.name} do not move in heave")
-    return np.asarray(rates / max_rate)
+    return rates / max_rate
 
 
 LEAD_TIME = 0.01
@@ -209,8 +209,8 @@ class PositionStudy(StepStudy):
     longer than its settling time.
     """
 
-    loop: ClassVar[str] = "position"
-    specification: ClassVar[StepSpecification] = position_step()
+    loop = "position"
+    specification = position_step()
 
     duration: float = 2.5
     timestep: float = 5e-4

@@ -209,7 +209,7 @@ def _chosen_twists(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return the twists `(m, 6, 3)` per unit rate of the free coordinates of pillars."""
     unit = np.eye(6)[list(PILLAR_AXES)]
     twists = platform.constrain(poses[:, None], unit).twist
-    return np.asarray(np.swapaxes(twists, 1, 2))
+    return np.swapaxes(twists, 1, 2)
 
 
 class PlaneMap(NamedTuple):

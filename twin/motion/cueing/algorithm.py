@@ -170,7 +170,7 @@ def leg_slopes(platform: MachineModel, values: FloatArray, columns: IndexArray) 
     sampled = motion_of_axes(platform, AxisSample(repeated_values, unit_rates, no_acceleration))
     jacobian = platform.jacobian(sampled.pose[::size])
     twists = sampled.twist.reshape(count, size, 6)
-    return np.asarray(jacobian @ twists.transpose(0, 2, 1))
+    return jacobian @ twists.transpose(0, 2, 1)
 
 
 class MachineRanges(NamedTuple):
@@ -237,9 +237,9 @@ class CueingAlgorithm(ABC):
     """
 
     name: ClassVar[str]
-    latency: ClassVar[int] = 0
+    latency = 0
     """number of periods between the input sample and the end of the step that uses it"""
-    keeps_limits: ClassVar[bool] = False
+    keeps_limits = False
     """whether the axes never take an actuator beyond its limits"""
 
     def __init__(self, platform: MachineModel, head: object, period: float) -> None:
@@ -267,7 +267,7 @@ def saturated(
     values: FloatArray, scale: FloatArray | float, limit: FloatArray | float
 ) -> FloatArray:
     """Return `scale` times `values`, clipped to `limit` in magnitude."""
-    return np.asarray(np.clip(scale * values, -limit, limit))
+    return np.clip(scale * values, -limit, limit)
 
 
 def euler_rates(angles: FloatArray, rate: FloatArray) -> FloatArray:
@@ -384,4 +384,4 @@ class Derivative:
         previous, before_previous = self.previous_values
         result = (3.0 * value - 4.0 * previous + before_previous) / (2.0 * self.period)
         self.previous_values = np.stack([value, previous])
-        return np.asarray(result)
+        return result

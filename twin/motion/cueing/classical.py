@@ -10,7 +10,7 @@ channels are surge with pitch, sway with roll, heave, and yaw.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -170,7 +170,7 @@ class ClassicalWashout(CueingAlgorithm):
         Reid and Nahon, Flight simulation motion-base drive algorithms, UTIAS report 296 (1985).
     """
 
-    name: ClassVar[str] = "classical"
+    name = "classical"
 
     def __init__(
         self,
@@ -432,7 +432,7 @@ class AdaptiveWashout(CueingAlgorithm):
         J. Aircraft 12 (1975); here in specific force and with tilt rate limit.
     """
 
-    name: ClassVar[str] = "adaptive"
+    name = "adaptive"
 
     def __init__(
         self,

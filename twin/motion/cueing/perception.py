@@ -46,7 +46,7 @@ class TransferFunction(NamedTuple):
     def at(self, frequency: Any) -> ComplexArray:
         """Return the response at frequencies [rad/s]; complex ones for fading oscillations."""
         s = 1j * np.asarray(frequency)
-        return np.asarray(np.polyval(self.numerator, s) / np.polyval(self.denominator, s))
+        return np.polyval(self.numerator, s) / np.polyval(self.denominator, s)
 
 
 OTOLITH_MODEL = TransferFunction(

@@ -9,7 +9,7 @@ plan. Every plan ends at rest, and is checked against the exact limits before it
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class PredictiveSettings:
             raise InputError("blocks", "must be four or more whole numbers from 1, sum up to 200")
         object.__setattr__(self, "blocks", tuple(int(block) for block in blocks))
         for setting in fields(self):
-            value: Any = getattr(self, setting.name)
+            value = getattr(self, setting.name)
             if setting.name in ("force_weight", "rate_weight"):
                 weights = as_floats(value, setting.name, 3)
                 if weights.ndim != 1 or weights.min() < 0.0 or weights.max() > 1e6:
@@ -203,7 +203,7 @@ def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
     n_periods = sum(blocks)
     block_of_period = np.repeat(np.arange(len(blocks)), blocks)
     free_response, forced_response = np.eye(STATE_COUNT), np.zeros((STATE_COUNT, len(blocks)))
-    rows: list[tuple[FloatArray, FloatArray]] = []
+    rows = []
     for k in range(n_periods):
         free_response, forced_response = transition @ free_response, transition @ forced_response
         forced_response[:, block_of_period[k]] += input_response
@@ -651,9 +651,9 @@ class PredictiveCueing(CueingAlgorithm):
         with exact limits of the actuators.
     """
 
-    name: ClassVar[str] = "predictive"
-    latency: ClassVar[int] = 1
-    keeps_limits: ClassVar[bool] = True
+    name = "predictive"
+    latency = 1
+    keeps_limits = True
 
     def __init__(
         self,

@@ -175,7 +175,7 @@ def limit_fractions(
 
 
 def _products(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
-    return np.asarray((matrices @ vectors[..., None])[..., 0])
+    return (matrices @ vectors[..., None])[..., 0]
 
 
 def read_manoeuvre(

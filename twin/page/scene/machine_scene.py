@@ -420,7 +420,7 @@ def add_centre_of_mass(server: Any, machine: MachineScene) -> list[Any]:
 
 def add_leg_numbers(server: Any, machine: MachineScene) -> list[Any]:
     """Return the labels with the legs' numbers, one at the middle of each; hidden at first."""
-    lower_parts: dict[str, Any] = {}
+    lower_parts = {}
     for (body, part), mesh in machine.parts.items():
         leg = LEG_PATTERN.match(body)
         if leg is None or part != "housing":

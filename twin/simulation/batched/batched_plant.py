@@ -158,7 +158,7 @@ def place_drives(
 def empty_machines(size: int, n: int, k: int) -> Machines:
     """Return states of `size` machines with n actuators and k deflections of springs."""
     widths = (7, 6, 2 * k, 6, n, n, n, n, n, n)
-    arrays: list[Any] = [np.zeros((size, width)) for width in widths]
+    arrays = [np.zeros((size, width)) for width in widths]
     return Machines._make([*arrays, np.zeros(size), np.zeros(size, dtype=bool)])
 
 
@@ -218,7 +218,7 @@ def suitable_timestep(
         InputError: no step is short enough.
     """
     min_steps = max(1, -int(-(period / LONGEST_DEFAULT_STEP) * (1.0 - PERIOD_TOLERANCE) // 1))
-    last_error: InputError | None = None
+    last_error = None
     for multiple in range(1, MAX_STEPS_PER_PERIOD // min_steps + 1):
         time_step = period / (min_steps * multiple)
         try:

@@ -5,7 +5,7 @@ Each machine is an engine without the step history that its guard would keep.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -93,8 +93,8 @@ class BulletBatchedPlant(BatchedPlant):
     copies of a machine; see the engine. Results are those of `BulletEngine`.
     """
 
-    name: ClassVar[str] = "bullet"
-    default_fidelity: ClassVar[str] = "fast"
+    name = "bullet"
+    default_fidelity = "fast"
 
     def _prepare(self) -> None:
         """Load an engine for every machine."""

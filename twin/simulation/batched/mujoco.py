@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -235,8 +235,8 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
     batch of one gives what one of many gives, and both what `MujocoEngine` gives.
     """
 
-    name: ClassVar[str] = "mujoco"
-    default_fidelity: ClassVar[str] = "accurate"
+    name = "mujoco"
+    default_fidelity = "accurate"
 
     def _prepare(self) -> None:
         """Compile the machine."""

@@ -227,7 +227,7 @@ class MachineSession:
         """Rates as fractions of the speed limits `(n,)`, NaN where no limit is known."""
         speed_limit = self._charts.limits.speed
         known_limit = np.where(np.isfinite(speed_limit), speed_limit, np.nan)
-        return np.asarray(np.abs(self._run.state.rates) / known_limit)
+        return np.abs(self._run.state.rates) / known_limit
 
     @property
     def stroke(self) -> FloatArray:

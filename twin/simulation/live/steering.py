@@ -415,7 +415,7 @@ class Axes:
                 lower_fraction = middle_fraction
             else:
                 upper_fraction = middle_fraction
-        return np.asarray(start + lower_fraction * (end - start))
+        return start + lower_fraction * (end - start)
 
     def actuators_per_axis(self) -> FloatArray:
         """Return the actuators' rates per rate of an axis `(n, k)` at home."""
@@ -423,7 +423,7 @@ class Axes:
         no_displacement = np.zeros((size, size))
         twists = self.motion(AxisSample(no_displacement, np.eye(size), no_displacement)).twist
         jacobian = np.asarray(self.platform.jacobian(self.platform.home))
-        return np.asarray(jacobian @ twists.T)
+        return jacobian @ twists.T
 
     def _range(self, column: int, unit: float) -> Axis:
         search_range = (
@@ -535,9 +535,7 @@ class Steering:
         """Return the reference around control period `step`, counted from the last reset."""
         first_period = step - PERIODS_BEFORE
         n_rows = PERIODS_BEFORE + round(REFERENCE_LOOKAHEAD / self.period)
-        times: FloatArray = self.period * np.arange(
-            first_period, first_period + n_rows, dtype=np.float64
-        )
+        times = self.period * np.arange(first_period, first_period + n_rows, dtype=np.float64)
         self.trajectory.forget(float(times[0]))
         motion = self.axes.motion(self.trajectory.sample(times))
         self._reference_end = float(times[-1])

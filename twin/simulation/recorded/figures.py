@@ -106,7 +106,7 @@ def displacement(trajectory: RecordedMotion) -> FloatArray:
 def degrees(pose: FloatArray) -> FloatArray:
     """Return yaw, pitch and roll `(m, 3)` [deg] of poses `(m, 7)`, without jumps."""
     angles = angles_from_quaternion(pose[:, 3:], "yaw_pitch_roll")
-    return np.asarray(np.degrees(np.unwrap(angles, axis=0)))
+    return np.degrees(np.unwrap(angles, axis=0))
 
 
 def _pairs(

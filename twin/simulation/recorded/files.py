@@ -215,7 +215,7 @@ def check_machine(trajectory: RecordedMotion, platform: MachineModel) -> None:
 def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
     """Yield a machine with each configuration and payload, the plain ones first."""
     configurations = read_parameters(parameters_path(machine)).configuration
-    payloads: tuple[Payload, ...] = get_args(Payload)
+    payloads = get_args(Payload)
     for payload in payloads:
         for configuration in (None, *(configurations.known if configurations else ())):
             description = (
@@ -470,7 +470,7 @@ def _read_csv(path: Any) -> dict[str, Any]:
             raise ValueError(f"the first line does not begin with '# {FILE_MARK}'")
         names = next(csv.reader([file.readline().rstrip("\r\n")]))
         check_columns(path, names)
-        lines: Iterator[str] = (EMPTY_CELL.sub("nan", line.rstrip("\r\n")) for line in file)
+        lines = (EMPTY_CELL.sub("nan", line.rstrip("\r\n")) for line in file)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a motion without rows
             values = np.loadtxt(lines, delimiter=",", ndmin=2).reshape(-1, len(names))
