@@ -29,21 +29,14 @@ from twin.machine.hardware.drive import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.motion.motion import POSITION_AXES
-from twin.motion.table import ACCELERATION_QUANTITY, TIME_QUANTITY, Column, Quantity, read_table
-from twin.plant.inertial_sensor import InertialLog, InertialUnit
-
-ANGULAR_RATE = Quantity(
-    "angular rate",
-    "rad/s",
-    {
-        "rad/s": 1.0,
-        "mrad/s": 1e-3,
-        "deg/s": math.pi / 180.0,
-        "deg/h": math.pi / 648000.0,
-        "rpm": math.pi / 30.0,
-    },
-    100.0,
+from twin.motion.table import (
+    ACCELERATION_QUANTITY,
+    ANGULAR_RATE_QUANTITY,
+    TIME_QUANTITY,
+    Column,
+    read_table,
 )
+from twin.plant.inertial_sensor import InertialLog, InertialUnit
 
 SENSOR_CHANNELS = ("fx", "fy", "fz", "wx", "wy", "wz")
 """Specific force and angular rate along the sensor's axes, in the order of the columns."""
@@ -51,7 +44,7 @@ SENSOR_CHANNELS = ("fx", "fy", "fz", "wx", "wy", "wz")
 LOG_COLUMNS = {
     "time": Column("time", TIME_QUANTITY),
     **{name: Column(name, ACCELERATION_QUANTITY) for name in SENSOR_CHANNELS[:3]},
-    **{name: Column(name, ANGULAR_RATE) for name in SENSOR_CHANNELS[3:]},
+    **{name: Column(name, ANGULAR_RATE_QUANTITY) for name in SENSOR_CHANNELS[3:]},
 }
 
 THESIS_RATE = 200.0
@@ -152,7 +145,7 @@ def read_thesis_log(path: Any, *, force_unit: str = "g", rate_unit: str = "deg/s
         Stewart thesis, appendix A.4.
     """
     unit_factors = []
-    for unit, quantity in ((force_unit, ACCELERATION_QUANTITY), (rate_unit, ANGULAR_RATE)):
+    for unit, quantity in ((force_unit, ACCELERATION_QUANTITY), (rate_unit, ANGULAR_RATE_QUANTITY)):
         if unit not in quantity.factors:
             known_units = ", ".join(quantity.factors)
             raise InputError(

@@ -108,11 +108,7 @@ class CuedMotion(Motion):
         t = (time - k * self.period)[:, None]
         x, v, a = (array[k] for array in self.knots)
         jerk = (self.knots.accelerations[k + 1] - a) / self.period
-        return AxisSample(
-            x + t * (v + t * (a / 2.0 + t * jerk / 6.0)),
-            v + t * (a + t * jerk / 2.0),
-            a + t * jerk,
-        )
+        return AxisSample(*cubic_steps(x, v, a, jerk, t))
 
     def _axes(self, time: FloatArray) -> AxisSample:
         """Return the axes of the reference point that move `point` as demanded."""
@@ -132,6 +128,17 @@ class CuedMotion(Motion):
                 attitude.velocity, speed
             )
         return AxisSample(values, rates, accelerations)
+
+
+def cubic_steps(
+    value: FloatArray, rate: FloatArray, acceleration: FloatArray, jerk: FloatArray, time: Any
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return value, rate and acceleration after some `time` [s] of constant jerk."""
+    return (
+        value + time * (rate + time * (acceleration / 2.0 + time * jerk / 6.0)),
+        rate + time * (acceleration + time * jerk / 2.0),
+        acceleration + time * jerk,
+    )
 
 
 def _check_integrals(sample: AxisSample, step: float) -> None:

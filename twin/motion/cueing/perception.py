@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import ComplexArray, FloatArray, as_floats, positive
-from twin.errors import InputError, brief
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats, as_instance, positive
+from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing.manoeuvre import Manoeuvre
 
@@ -167,9 +167,8 @@ def perceived_error(
     Raises:
         InputError: no manoeuvres, period not above zero or longer than a quarter of them.
     """
-    for field, value in (("vehicle", vehicle), ("platform", platform)):
-        if not isinstance(value, Manoeuvre):
-            raise InputError(field, f"must be a Manoeuvre, not {brief(value)}")
+    as_instance(vehicle, "vehicle", Manoeuvre)
+    as_instance(platform, "platform", Manoeuvre)
     step = positive(period, "period")
     end_time = min(vehicle.duration, platform.duration)
     if step > 0.25 * end_time:

@@ -13,14 +13,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, IndexArray, as_floats, bounded, read_only
+from twin.basics.arrays import (
+    FloatArray,
+    IndexArray,
+    as_floats,
+    as_instance,
+    bounded,
+    read_only,
+)
 from twin.basics.optional import optional
-from twin.errors import InputError, TwinError, brief
+from twin.errors import InputError, TwinError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import (
     REST_FORCE,
     CueingAlgorithm,
+    cubic_steps,
     leg_slopes,
     machine_ranges,
     motion_of_axes,
@@ -403,14 +411,7 @@ class Plan(NamedTuple):
         t = (np.arange(samples_per_period) * (period / samples_per_period))[None, :, None]
         x, v, a = (self.states[:-1, None, :, k] for k in range(3))
         j = self.jerks[:, None]
-        states_between = np.stack(
-            [
-                x + t * (v + t * (a / 2.0 + t * j / 6.0)),
-                v + t * (a + t * j / 2.0),
-                a + t * j,
-            ],
-            axis=-1,
-        )
+        states_between = np.stack(cubic_steps(x, v, a, j, t), axis=-1)
         return np.concatenate(
             [states_between.reshape(-1, *self.states.shape[1:]), self.states[-1:]]
         )
@@ -418,15 +419,10 @@ class Plan(NamedTuple):
 
 def plan_from(start: FloatArray, jerks: FloatArray, period: float) -> Plan:
     """Return the plan of jerks `(K, d)` from a state `(d, 3)`."""
-    t = period
-    states = np.empty((len(jerks) + 1, *start.shape))
-    states[0] = start
-    for k, jerk in enumerate(jerks):
-        x, v, a = states[k].T
-        states[k + 1, :, 0] = x + t * (v + t * (a / 2.0 + t * jerk / 6.0))
-        states[k + 1, :, 1] = v + t * (a + t * jerk / 2.0)
-        states[k + 1, :, 2] = a + t * jerk
-    return Plan(states, jerks)
+    states = [start]
+    for jerk in jerks:
+        states.append(np.stack(cubic_steps(*states[-1].T, jerk, period), axis=-1))
+    return Plan(np.stack(states), jerks)
 
 
 def expanded_axes(states: FloatArray, columns: IndexArray) -> AxisSample:
@@ -680,9 +676,7 @@ class PredictiveCueing(CueingAlgorithm):
         super().__init__(platform, head, period)
         self.point = np.zeros(3)
         s = PredictiveSettings() if settings is None else settings
-        if not isinstance(s, PredictiveSettings):
-            raise InputError("settings", f"must be PredictiveSettings, not {brief(s)}")
-        self.settings = s
+        self.settings = as_instance(s, "settings", PredictiveSettings)
         ranges = machine_ranges(self.platform)
         self.columns: IndexArray = np.flatnonzero(ranges.free & (ranges.travel > 0.0))
         size, n_periods = len(self.columns), sum(s.blocks)
@@ -763,8 +757,7 @@ class PredictiveCueing(CueingAlgorithm):
 
     def _perceived_preview(self, preview: Any, steps: int) -> FloatArray:
         """Return force and rate `(2, 3, k)` that the vehicle's driver perceives, at all periods."""
-        if not isinstance(preview, Manoeuvre):
-            raise InputError("preview", f"must be a Manoeuvre, not {brief(preview)}")
+        as_instance(preview, "preview", Manoeuvre)
         s, samples_per_period = self.settings, 8
         count = int(preview.duration / self.period) + steps + 2
         force, rate = preview.at(

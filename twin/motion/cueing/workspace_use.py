@@ -7,37 +7,28 @@ are written as CSV files that `twin.motion.read_recording` reads.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector, cross, positive, rotated
+from twin.basics.arrays import FloatArray, as_instance, as_vector, cross, positive, rotated
 from twin.basics.files import check_place, write_text
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel, as_model
-from twin.motion.cueing.manoeuvre import MAX_ANGULAR_RATE, MAX_SPECIFIC_FORCE, Manoeuvre
+from twin.motion.cueing.manoeuvre import MAX_SPECIFIC_FORCE, Manoeuvre
 from twin.motion.motion import Motion
 from twin.motion.recording import constrained_motion
 from twin.motion.table import (
     ACCELERATION_QUANTITY,
+    ANGULAR_RATE_QUANTITY,
     TIME_QUANTITY,
     Column,
-    Quantity,
     SampleError,
     check_time,
     known_columns,
     read_table,
-)
-
-ANGULAR_RATE_QUANTITY = Quantity(
-    "angular rate",
-    "rad/s",
-    {"rad/s": 1.0, "deg/s": math.pi / 180.0},
-    largest=MAX_ANGULAR_RATE,
 )
 
 SPECIFIC_FORCE_QUANTITY = ACCELERATION_QUANTITY._replace(
@@ -178,13 +169,7 @@ def _products(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
     return (matrices @ vectors[..., None])[..., 0]
 
 
-def read_manoeuvre(
-    path: Any,
-    *,
-    units: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    largest_gap: Any = None,
-) -> Manoeuvre:
+def read_manoeuvre(path: Any) -> Manoeuvre:
     """Return the manoeuvre recorded in a CSV file.
 
     The first line names the columns, each with its unit:
@@ -192,16 +177,10 @@ def read_manoeuvre(
     is +1 g at rest) at the head in vehicle axes, x forward, y left, z up; wx, wy, wz: angular rate
     about them, zero where left out. Units: s, ms, us, min; m/s2, mm/s2, g; rad/s, deg/s.
 
-    Args:
-        path: the file.
-        units: column name -> unit, for columns whose header has none.
-        columns: header text without unit -> column name; when given, all others are ignored.
-        largest_gap: [s] to bridge between samples; default ten median intervals.
-
     Raises:
         InputError: names file, line and column of the fault and what to do.
     """
-    table = read_table(path, MANOEUVRE_COLUMNS, units=units, columns=columns)
+    table = read_table(path, MANOEUVRE_COLUMNS)
     missing_columns = [name for name in ("time", *FORCE_COLUMNS) if name not in table.columns]
     if missing_columns:
         raise InputError(
@@ -211,7 +190,7 @@ def read_manoeuvre(
         )
     time = table.columns["time"]
     try:
-        check_time(time, largest_gap, True)
+        check_time(time, None, True)
     except SampleError as error:
         raise table.fault(error.row, error.column, error.message) from None
     for name, values in table.columns.items():
@@ -246,8 +225,7 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
         InputError: not a motion, the period longer than a tenth of it, the place cannot be written
             to.
     """
-    if not isinstance(motion, Motion):
-        raise InputError("motion", f"must be a Motion, not {brief(motion)}")
+    as_instance(motion, "motion", Motion)
     step = positive(period, "period")
     if step > 0.1 * motion.duration:
         raise InputError("period", f"must be at most a tenth of the motion's {motion.duration:g} s")
