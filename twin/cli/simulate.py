@@ -13,7 +13,6 @@ from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.options import argument, file_option, option
 from twin.cli.values import (
     HOLDING_FORCES,
-    PAGE_ENDING,
     TRAJECTORY_ENDINGS,
     check_files,
     constant_forces,
@@ -72,7 +71,7 @@ def simulate(
     from twin.charts.panels import number
     from twin.engines.base import suitable_timestep
 
-    check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), report=(report, PAGE_ENDING))
+    check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), report=report)
     platform = load(machine, configuration)
     initial_pose = pose_of(platform, pose)
     forces = constant_forces(platform, force, initial_pose)

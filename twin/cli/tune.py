@@ -15,7 +15,6 @@ from twin.cli.application import app
 from twin.cli.console import line, table
 from twin.cli.options import file_option, option
 from twin.cli.values import (
-    PAGE_ENDING,
     check_files,
     in_unit,
     quantities,
@@ -99,7 +98,7 @@ def tune(
     from twin.analysis.tuning.tuning import control_snippet, tuning_figure
     from twin.errors import InputError
 
-    check_files(reads=(machine,), report=(report, PAGE_ENDING))
+    check_files(reads=(machine,), report=report)
     check_files(reads=(machine,), replace=replace, out=(out, ".toml"))
     platform = load(machine, configuration)
     units = _units(platform, loop)

@@ -10,7 +10,7 @@ from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import line, table
 from twin.cli.options import option
-from twin.cli.values import ANY_ENDING, PAGE_ENDING, check_files
+from twin.cli.values import check_files
 
 
 @app.command()
@@ -31,7 +31,7 @@ def validate(
     from twin.validation.report.page import make_report
     from twin.validation.runner import engine_notes
 
-    check_files(report=(report, PAGE_ENDING), json=(json, ANY_ENDING))
+    check_files(report=report, json=json)
     names = machines or machine_names()
     content = make_report(names, case, report, json, jobs, command_line())
     for note in engine_notes(names):

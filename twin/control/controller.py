@@ -25,7 +25,7 @@ from twin.errors import InputError, brief
 from twin.kernels.control.controllers import all_near, all_within, any_reaches
 from twin.kernels.kinematics import inverse_kinematics_batch
 from twin.model.integrate import static_deflection
-from twin.model.machine_model import MachineModel, as_model
+from twin.model.machine_model import MachineModel, actuator_derivatives, as_model
 from twin.motion import Motion
 from twin.motion.recording import constrained_motion
 from twin.plant.drives import actuator_limit
@@ -154,7 +154,7 @@ def reference_of(
     rates, accelerations = (np.zeros_like(coordinates) for _ in range(2))
     if solvable.any():
         motion = (values[solvable] for values in (poses, twist, acceleration))
-        rates[solvable], accelerations[solvable] = _derivatives(platform, *motion)
+        rates[solvable], accelerations[solvable] = actuator_derivatives(platform, *motion)
     if platform.n_deflections:
         reachable = solvable & within_stroke.all(axis=1)
         actuator_motion = (coordinates, rates, accelerations)
@@ -207,17 +207,6 @@ def _hold_last(values: FloatArray, is_reachable: Any, first_values: FloatArray) 
     """Return rows `(k, n)` in which the last reachable row replaces unreachable ones after it."""
     last_reachable = np.maximum.accumulate(np.where(is_reachable, np.arange(len(is_reachable)), -1))
     return np.where((last_reachable >= 0)[:, None], values[last_reachable], first_values)
-
-
-def _derivatives(
-    platform: MachineModel, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return rates and accelerations `(k, n)` of the actuators' coordinates."""
-    jacobian = platform.jacobian(pose)
-    jacobian_rate = platform.jacobian_derivative(pose, twist)
-    rates = np.einsum("kij,kj->ki", jacobian, twist)
-    velocity_product = np.einsum("kij,kj->ki", jacobian_rate, twist)
-    return rates, np.einsum("kij,kj->ki", jacobian, acceleration) + velocity_product
 
 
 class Supervisor:

@@ -510,6 +510,17 @@ def six_or_zero(value: Any, field: str) -> FloatArray:
     return as_floats(ZERO_VECTOR if value is None else value, field, 6)
 
 
+def actuator_derivatives(
+    platform: MachineModel, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return rates and accelerations `(k, n)` of the actuators' coordinates along a motion."""
+    jacobian = platform.jacobian(pose)
+    jacobian_rate = platform.jacobian_derivative(pose, twist)
+    rates = np.einsum("kij,kj->ki", jacobian, twist)
+    velocity_product = np.einsum("kij,kj->ki", jacobian_rate, twist)
+    return rates, np.einsum("kij,kj->ki", jacobian, acceleration) + velocity_product
+
+
 def as_model(value: Any) -> MachineModel:
     """Return `value` if it is a platform; raises InputError otherwise."""
     if not isinstance(value, MachineModel):

@@ -366,8 +366,7 @@ def _trajectory(
     engine: Engine, states: list[State], applied_forces: list[FloatArray], loop: ClosedLoop | None
 ) -> Trajectory:
     """Return the trajectory; its last row repeats the last forces applied."""
-    platform = engine.platform
-    last_forces = applied_forces[-1:] or [np.zeros(platform.n_actuators)]
+    last_forces = applied_forces[-1:] or [np.zeros(engine.platform.n_actuators)]
     forces = [*applied_forces[: len(states)], *last_forces]
     return Trajectory(
         time=np.array([state.time for state in states]),
@@ -377,17 +376,25 @@ def _trajectory(
         rates=np.array([state.rates for state in states]),
         forces=np.array(forces[: len(states)]),
         deflection=np.array([state.deflection for state in states]),
-        machine=platform.name,
-        engine=engine.name,
-        fidelity=engine.fidelity,
-        timestep=engine.timestep,
-        parameters_hash=platform.hash,
-        versions=library_versions(),
-        coordinate_unit=platform.coordinate_unit,
         signals=loop.signals() if loop else {},
         stopped=loop.stopped if loop else "",
         limits=loop.plant.limits if loop else True,
+        **origin_of(engine),
     )
+
+
+def origin_of(engine: Engine) -> dict[str, Any]:
+    """Return the fields of a `Trajectory` that say which engine made it, of which machine."""
+    platform = engine.platform
+    return {
+        "machine": platform.name,
+        "engine": engine.name,
+        "fidelity": engine.fidelity,
+        "timestep": engine.timestep,
+        "parameters_hash": platform.hash,
+        "versions": library_versions(),
+        "coordinate_unit": platform.coordinate_unit,
+    }
 
 
 def _closed_loop(

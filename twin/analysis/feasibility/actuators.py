@@ -20,7 +20,7 @@ from twin.control.cascade import internal_forces
 from twin.errors import InputError
 from twin.model.integrate import static_deflection
 from twin.model.machine_base import PlatformMotion
-from twin.model.machine_model import MachineModel, as_model
+from twin.model.machine_model import MachineModel, actuator_derivatives, as_model
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
 
@@ -219,12 +219,8 @@ def requirement_along(
         SingularPoseError: the motion passes a singular pose.
         StateError: springs in series find no place to rest.
     """
-    pose, twist, acceleration = motion
-    jacobian, jacobian_rate = platform.jacobian(pose), platform.jacobian_derivative(pose, twist)
-    coordinates = platform.inverse_kinematics(pose)
-    rates = np.einsum("kij,kj->ki", jacobian, twist)
-    accelerations = np.einsum("kij,kj->ki", jacobian, acceleration)
-    accelerations += np.einsum("kij,kj->ki", jacobian_rate, twist)
+    coordinates = platform.inverse_kinematics(motion.pose)
+    rates, accelerations = actuator_derivatives(platform, *motion)
     deflection = None
     if platform.n_deflections:
         deflection = static_deflection(platform, *motion, wrench)

@@ -16,7 +16,7 @@ from twin.basics.arrays import FloatArray, as_instance, as_vector, cross, positi
 from twin.basics.files import check_place, write_text
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
-from twin.model.machine_model import MachineModel, as_model
+from twin.model.machine_model import MachineModel, actuator_derivatives, as_model
 from twin.motion.cueing.manoeuvre import MAX_SPECIFIC_FORCE, Manoeuvre
 from twin.motion.motion import Motion
 from twin.motion.recording import constrained_motion
@@ -139,13 +139,8 @@ def leg_motion(
         UnreachablePoseError: a leg cannot reach a pose.
     """
     fitted = platform.constrain(pose, twist, acceleration)
-    jacobian = platform.jacobian(fitted.pose)
-    drift = platform.jacobian_derivative(fitted.pose, fitted.twist)
-    return (
-        platform.inverse_kinematics(fitted.pose),
-        _products(jacobian, fitted.twist),
-        _products(jacobian, fitted.acceleration) + _products(drift, fitted.twist),
-    )
+    rates, accelerations = actuator_derivatives(platform, *fitted)
+    return platform.inverse_kinematics(fitted.pose), rates, accelerations
 
 
 def limit_fractions(
@@ -163,10 +158,6 @@ def limit_fractions(
         if acceleration_limit is None
         else float(np.abs(accelerations).max() / acceleration_limit),
     )
-
-
-def _products(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
-    return (matrices @ vectors[..., None])[..., 0]
 
 
 def read_manoeuvre(path: Any) -> Manoeuvre:

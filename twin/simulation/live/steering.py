@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,22 +81,12 @@ class Transfer(NamedTuple):
 
     duration: float
     """[s] duration of the transfer"""
-    coefficients: FloatArray
-    """`(6, k)` coefficients by powers of the phase (0 to 1), the lowest power first"""
+    curve: Any
+    """`scipy.interpolate.BPoly` of the axes `(k,)` over the time since its start [s]"""
 
     def axes(self, time: FloatArray) -> AxisSample:
         """Return the axes `(m, k)` at times `(m,)` [s] since its start, inside its duration."""
-        phase = time / self.duration
-        powers = phase[:, None] ** np.arange(6)
-        order = np.arange(6.0)
-        rates, accelerations = np.zeros_like(powers), np.zeros_like(powers)
-        rates[:, 1:] = order[1:] * powers[:, :5]
-        accelerations[:, 2:] = order[2:] * (order[2:] - 1.0) * powers[:, :4]
-        return AxisSample(
-            powers @ self.coefficients,
-            rates @ self.coefficients / self.duration,
-            accelerations @ self.coefficients / self.duration**2,
-        )
+        return AxisSample(*(self.curve(time, order) for order in range(3)))
 
 
 def at_rest(values: FloatArray) -> AxisSample:
@@ -106,21 +96,9 @@ def at_rest(values: FloatArray) -> AxisSample:
 
 def quintic_transfer(start: AxisSample, end: AxisSample, duration: float) -> Transfer:
     """Return the transfer between two states of motion in a given time [s]."""
-    start_rows = [start.values, start.rates * duration, start.accelerations * duration**2]
-    start_rows += [end.values, end.rates * duration, end.accelerations * duration**2]
-    return Transfer(duration, END_CONDITIONS_INVERSE @ np.array(start_rows))
+    from scipy.interpolate import BPoly
 
-
-def _end_rows() -> FloatArray:
-    """Return the matrix `(6, 6)` from values and derivatives at both ends to coefficients."""
-    order = np.arange(6.0)
-    start_conditions = [np.eye(6)[0], np.eye(6)[1], 2.0 * np.eye(6)[2]]
-    end_conditions = [np.ones(6), order, order * (order - 1.0)]
-    return np.linalg.inv(np.array(start_conditions + end_conditions))
-
-
-END_CONDITIONS_INVERSE = _end_rows()
-"""Matrix `(6, 6)` from both ends' values and derivatives to the coefficients of a quintic."""
+    return Transfer(duration, BPoly.from_derivatives([0.0, duration], [start, end]))
 
 
 class Pace:
