@@ -9,7 +9,14 @@ import numpy as np
 from pydantic import Field
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray, as_vector, not_negative, positive, read_only
+from twin.basics.arrays import (
+    FloatArray,
+    as_instance,
+    as_vector,
+    not_negative,
+    positive,
+    read_only,
+)
 from twin.control.gains import suitable_position_loop
 from twin.envs.channels import Channel, rescaled
 from twin.envs.environment import PlatformEnv
@@ -314,9 +321,7 @@ class BalanceLaw(LinearLaw):
         Raises:
             InputError: another task, other actions than tilts, a number not above zero.
         """
-        if not isinstance(task, BallBalance):
-            raise InputError("task", f"must be of BallBalance, not {type(task).__name__}")
-        if task.settings.action != "tilt":
+        if as_instance(task, "task", BallBalance).settings.action != "tilt":
             raise InputError("task", "the law commands tilts; make it with action='tilt'")
         default_numbers = PILLAR_LAW if task.platform.leg.has_foot else BALANCE_LAW
         arguments = {"frequency": frequency, "damping": damping, "share": share}

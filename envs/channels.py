@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from twin.basics.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only, whole_number
 from twin.envs.registration import register_all
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.kernels.tasks.task import OBSERVATION_BOUND
 
 
@@ -97,9 +97,8 @@ def saturated_shares(
     Raises:
         InputError: counts below one, or options that cannot be used.
     """
-    for name, value in (("steps", steps), ("envs", envs)):
-        if type(value) is not int or value < 1:
-            raise InputError(name, f"must be a whole number from 1, not {brief(value)}")
+    whole_number(steps, "steps", 1)
+    whole_number(envs, "envs", 1)
     register_all()
     env: Any = gymnasium.make_vec(
         environment,

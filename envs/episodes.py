@@ -258,7 +258,7 @@ def _platform(machine: Any, configuration: str | None) -> Platform:
                 "configuration", "is for a machine given by name or path; load it with it"
             )
         return machine
-    return load(machine) if configuration is None else load(machine, configuration)
+    return load(machine, configuration)
 
 
 def _one(value: Any) -> Any:

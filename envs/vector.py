@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import as_array, one_of
+from twin.basics.arrays import as_array, one_of, whole_number
 from twin.envs.environment import (
     RENDER_MODES,
     RENDER_SIZE,
@@ -401,9 +401,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
 def _steps(value: Any) -> int | None:
     if value is None or value == -1:  # as in `gymnasium.make`
         return None
-    if type(value) is not int or value < 1:
-        raise InputError("max_episode_steps", f"must be a whole number from 1, not {brief(value)}")
-    return value
+    return whole_number(value, "max_episode_steps", 1)
 
 
 def _mask(value: Any, size: int) -> Any:

@@ -9,7 +9,14 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import LARGEST_NUMBER, SMALLEST_NUMBER, FloatArray, as_vector, bounded
+from twin.basics.arrays import (
+    LARGEST_NUMBER,
+    SMALLEST_NUMBER,
+    FloatArray,
+    as_instance,
+    as_vector,
+    bounded,
+)
 from twin.envs.channels import Channel, rescaled
 from twin.envs.environment import PlatformEnv
 from twin.envs.random_motion import (
@@ -394,9 +401,7 @@ class IsolationLaw(LinearLaw):
         Raises:
             InputError: another task, forces as actions, a gain that is not finite.
         """
-        if not isinstance(task, VibrationIsolation):
-            raise InputError("task", f"must be of VibrationIsolation, not {type(task).__name__}")
-        if task.settings.action != "velocities":
+        if as_instance(task, "task", VibrationIsolation).settings.action != "velocities":
             raise InputError(
                 "task", "the law commands velocities; make it with action='velocities'"
             )

@@ -33,8 +33,8 @@ SIDE_ACCELERATION, BRAKE_ACCELERATION, THROTTLE_ACCELERATION = 4.5, 6.0, 3.5
 LARGEST_STEER = 0.3
 """[rad] Largest angle of the front wheels."""
 
-USUAL_CAR = Car()
-"""Car of a manoeuvre for which none is given."""
+CAR = Car()
+"""Car of the random drives."""
 
 PERIOD_TOLERANCE = 1e-9
 """Relative error of the control period up to which it counts as a whole number of steps."""
@@ -73,7 +73,7 @@ class Piece(NamedTuple):
     """[s] duration"""
 
 
-def random_drive(generator: np.random.Generator, intensity: float, car: Car | None = None) -> Drive:
+def random_drive(generator: np.random.Generator, intensity: float) -> Drive:
     """Return a drive of 12 s: manoeuvres in random order, with random strength, sense and length.
 
     The wheel is turned for the reference side acceleration at the speed expected from the pedals,
@@ -83,9 +83,7 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
     Args:
         generator: random generator of the drive.
         intensity: share of the largest accelerations, above 0 up to 1.
-        car: default the one of `Car`.
     """
-    drive_car = USUAL_CAR if car is None else car
     time = np.arange(2 * round(DRIVE_DURATION / TIME_STEP) + 1, dtype=np.float64) * (
         0.5 * TIME_STEP
     )
@@ -105,8 +103,8 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
         names.append(name)
         piece_start += piece.seconds + float(generator.uniform(0.2, 1.0))
         present_speed = float(expected_speed(speed, longitudinal)[-1])
-    steer = wheel_angle(drive_car, expected_speed(speed, longitudinal), lateral)
-    return Drive(drive_car.sensed(speed, steer, longitudinal), speed, intensity, tuple(names))
+    steer = wheel_angle(CAR, expected_speed(speed, longitudinal), lateral)
+    return Drive(CAR.sensed(speed, steer, longitudinal), speed, intensity, tuple(names))
 
 
 def expected_speed(speed: float, longitudinal_acceleration: FloatArray) -> FloatArray:

@@ -12,7 +12,6 @@ frequency), in a table for the console and in JSON.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ import numpy as np
 from twin.analysis.frequency.response import deviation, spectra
 from twin.basics.arrays import ComplexArray, FloatArray, positive
 from twin.basics.files import as_path, write_text
+from twin.basics.text_table import csv_text
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.results import Figure, Results, Table
 from twin.errors import InputError
@@ -187,14 +187,7 @@ def write_inertial_log(log: InertialLog, path: str | Path) -> Path:
     kept_channels = [k for k in range(6) if not np.isnan(log.readings[:, k]).any()]
     units = ["m/s2"] * 3 + ["rad/s"] * 3
     names = ["time [s]", *(f"{SENSOR_CHANNELS[k]} [{units[k]}]" for k in kept_channels)]
-    return write_text(path, table_text(names, [log.time, *log.readings[:, kept_channels].T]))
-
-
-def table_text(names: Sequence[str], columns: Sequence[FloatArray]) -> str:
-    """Return columns `(k,)` as CSV with their names above, ten digits each."""
-    lines = [",".join(names)]
-    lines += [",".join(f"{value:.10g}" for value in row) for row in zip(*columns, strict=True)]
-    return "\n".join(lines) + "\n"
+    return write_text(path, csv_text(names, [log.time, *log.readings[:, kept_channels].T]))
 
 
 class EvenLog(NamedTuple):
@@ -577,7 +570,7 @@ def write_compensation(compensation: Compensation, path: str | Path) -> Path:
     """
     names = [f"{axis} [{'m' if axis in POSITION_AXES else 'rad'}]" for axis in compensation.axes]
     columns = [compensation.time, *compensation.axes.values()]
-    return write_text(path, table_text(["time [s]", *names], columns))
+    return write_text(path, csv_text(["time [s]", *names], columns))
 
 
 CHANNEL_UNITS = {"f": "m/s2", "w": "rad/s"}

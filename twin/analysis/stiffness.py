@@ -39,6 +39,7 @@ from twin.basics.arrays import (
     flatten_batch,
     not_negative,
     one_or_each,
+    one_pose,
     positive,
     read_only,
 )
@@ -550,9 +551,7 @@ def sag(
         StateError: an `EquilibriumError`, where the springs do not hold the load.
     """
     springs = springs_of(platform, stiffness)
-    commanded_pose = as_pose(platform.home if pose is None else pose)
-    if commanded_pose.shape != (7,):
-        raise InputError("pose", f"must be one pose (7,), got shape {commanded_pose.shape}")
+    commanded_pose = one_pose(platform.home if pose is None else pose)
     load = weight_wrench(platform, commanded_pose) + as_floats(
         ZERO_VECTOR if wrench is None else wrench, "wrench", 6
     )

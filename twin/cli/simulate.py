@@ -146,6 +146,7 @@ def setpoints(
     import numpy as np
 
     from twin.analysis.platform import load
+    from twin.basics.text_table import csv_text
     from twin.cli.tables.analysis import print_banner
     from twin.control.controller import sample_reference
     from twin.errors import InputError
@@ -178,8 +179,4 @@ def setpoints(
     )
     values = (reference.coordinates - zero_coordinates) / units_in_si[unit]
     titles = ["time [s]", *(f"leg {k + 1} [{unit}]" for k in range(platform.n_actuators))]
-    rows = (
-        ",".join([f"{time:.9g}", *(f"{value:.9g}" for value in row)])
-        for time, row in zip(reference.time, values, strict=True)
-    )
-    write(out, "\n".join([",".join(titles), *rows]) + "\n")
+    write(out, csv_text(titles, [reference.time, *values.T]))

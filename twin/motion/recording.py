@@ -256,15 +256,17 @@ def _limits(machine: MachineModel, name: str) -> FloatArray:
 
 
 class Curve(NamedTuple):
-    """Motion along one axis: a spline less a polynomial that removes drift."""
+    """Motion along one axis: splines less a polynomial that removes drift."""
 
-    spline: Any
-    """`scipy.interpolate.BSpline`"""
+    splines: tuple[Any, Any, Any]
+    """`scipy.interpolate.BSpline` of value, rate and acceleration"""
     drift: Polynomial
 
     def __call__(self, time: FloatArray) -> FloatArray:
         """Return value, rate and acceleration `(m, 3)` at times `(m,)` [s]."""
-        derivatives = [self.spline(time, k) - self.drift.deriv(k)(time) for k in range(3)]
+        derivatives = [
+            spline(time) - self.drift.deriv(k)(time) for k, spline in enumerate(self.splines)
+        ]
         return np.stack(derivatives, axis=1)
 
 
@@ -303,12 +305,14 @@ def integrated_curve(
     one_of(drift, "drift", DRIFT_METHODS)
     if drift == "high_pass":
         time, accelerations = _high_passed(time, accelerations, field, cutoff)
-    curve = spline_through(time, accelerations, field).antiderivative(2)
+    acceleration = spline_through(time, accelerations, field)
+    rate = acceleration.antiderivative()
+    value = rate.antiderivative()
     trend = Polynomial([0.0])
     if drift != "none":
         even_times = np.linspace(time[0], time[-1], len(time))
-        trend = Polynomial.fit(even_times, curve(even_times), 1 if drift == "high_pass" else 3)
-    return Curve(curve, trend)
+        trend = Polynomial.fit(even_times, value(even_times), 1 if drift == "high_pass" else 3)
+    return Curve((value, rate, acceleration), trend)
 
 
 def _high_passed(
@@ -397,7 +401,9 @@ class RecordedMotion(Motion):
         for name, values in samples.items():
             axis, quantity = column_definitions[name]
             if quantity in (LENGTH_QUANTITY, ANGLE_QUANTITY):
-                curve = Curve(spline_through(times, values, name), Polynomial([0.0]))
+                spline = spline_through(times, values, name)
+                splines = spline, spline.derivative(), spline.derivative(2)
+                curve = Curve(splines, Polynomial([0.0]))
             else:
                 curve = integrated_curve(times, values, name, drift=drift, cutoff=cutoff)
             _check_curve(curve, times, name, axis in POSITION_AXES, check_size)

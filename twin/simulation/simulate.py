@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_vector, check_arguments, positive
+from twin.basics.arrays import (
+    FloatArray,
+    as_floats,
+    as_instance,
+    as_vector,
+    check_arguments,
+    positive,
+)
 from twin.basics.optional import library_versions, optional
 from twin.basics.progress import Progress
 from twin.engines import make_engine
@@ -141,10 +148,7 @@ class RecordedScenes:
         Raises:
             InputError: not a trajectory, or one without rows.
         """
-        if not isinstance(trajectory, Trajectory):
-            name = type(trajectory).__name__
-            raise InputError("trajectory", f"must be a Trajectory, not {name}")
-        if not len(trajectory):
+        if not len(as_instance(trajectory, "trajectory", Trajectory)):
             raise InputError("trajectory", "has no rows")
         self.trajectory = trajectory
         self.start, self.end = (float(trajectory.time[k]) for k in (0, -1))

@@ -251,7 +251,6 @@ def payload_sweep(
     motion: Motion,
     payloads: Sequence[Payload | None],
     *,
-    wrench: Any = None,
     samples: int = DEFAULT_SAMPLES,
 ) -> tuple[MotorRequirement, ...]:
     """Return the requirement of one task under each payload; None is the machine as it is.
@@ -263,7 +262,7 @@ def payload_sweep(
     if not isinstance(payloads, Sequence) or not payloads:
         raise InputError("payloads", "must be a list of Payload or None")
     return tuple(
-        motor_requirement(with_payload(platform, payload), motion, wrench=wrench, samples=samples)
+        motor_requirement(with_payload(platform, payload), motion, samples=samples)
         for payload in payloads
     )
 

@@ -17,7 +17,7 @@ from twin.analysis.feasibility.course import (
 )
 from twin.analysis.workspace.search import actuator_coordinates
 from twin.basics import canonical
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, as_instance
 from twin.errors import InputError
 from twin.machine.legs.leg import JointLimit
 from twin.model.machine_base import characteristic_length, nearest_allowed, null_space
@@ -223,8 +223,7 @@ def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStrok
             or a box without any pose in reach.
     """
     as_model(platform)
-    if not isinstance(mobility, Mobility):
-        raise InputError("mobility", "must be a Mobility; use Mobility.about(...)")
+    as_instance(mobility, "mobility", Mobility)
     check_convention(platform, mobility.convention)
     axes = np.vstack([mobility.corners(), mobility.inner(BOX_SAMPLES)])
     values = actuator_coordinates(platform, _poses(platform, mobility, axes))

@@ -50,12 +50,13 @@ from twin.basics.arrays import (
     as_floats,
     one_of,
     positive,
+    whole_number,
 )
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.control.cascade import takes_positions
 from twin.control.controller import DEFAULT_PERIOD
 from twin.control.gains import drive_model, suitable_velocity_loop
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import Fade
 from twin.motion.recording import free_axes
@@ -460,8 +461,7 @@ def actuator_path(platform: MachineModel, actuator: int) -> Path:
         InputError: no such actuator, or actuators that cannot move one at a time.
     """
     n = as_model(platform).n_actuators
-    if type(actuator) is not int or not 1 <= actuator <= n:
-        raise InputError("actuator", f"must be a number from 1 to {n}, not {brief(actuator)}")
+    whole_number(actuator, "actuator", 1, n)
     if platform.dof != n:
         raise InputError(
             "actuator", f"the actuators of {platform.name} cannot move one at a time; give an axis"

@@ -70,6 +70,9 @@ THESIS_MACHINE = "stewart"
 PERIOD_SAMPLES = 24
 """Times in a period: a peak between two is missed by at most 0.9 percent of what moves."""
 
+SPEED_SAMPLES = 720
+"""Times in a period at which speeds of actuators are looked at."""
+
 INFINITE_MASS = 1e299
 """Mass above which a limit counts as infinite: compiled code has no infinity."""
 
@@ -264,12 +267,6 @@ class Criterion(NamedTuple):
             peaks, line_frequencies, checked_phases, as_flag(reversed_rotation, "reversed_rotation")
         )
 
-    def with_phases(self, phases: Any) -> Criterion:
-        """Return the criterion with other phases `(6,)` [rad]; raises InputError if invalid."""
-        return self._replace(
-            phases=axis_values(phases, "phases", ANGLE_CONVENTION, one_for_all=True)
-        )
-
     def backwards(self) -> Criterion:
         """Return the criterion with reversed rotations."""
         return self._replace(reversed_rotation=True)
@@ -301,17 +298,15 @@ class Criterion(NamedTuple):
             rows[row, column] = -peak if self.reversed_rotation and column > 2 else peak
         return rows
 
-    def actuator_speeds(
-        self, platform: MachineModel, pose: Any, frequency: Any, count: int = 720
-    ) -> FloatArray:
+    def actuator_speeds(self, platform: MachineModel, pose: Any, frequency: Any) -> FloatArray:
         """Return the largest speed of every actuator `(n,)` about a centre pose `(7,)`.
 
         Raises:
             InputError: not a pose, or a frequency that is no number above zero.
             UnreachablePoseError: the motion leads out of reach.
         """
-        sample = self.samples(frequency, count)
-        center = np.broadcast_to(as_floats(pose, "pose", 7), (count, 7))
+        sample = self.samples(frequency, SPEED_SAMPLES)
+        center = np.broadcast_to(as_floats(pose, "pose", 7), sample.pose.shape)
         poses = np.hstack(
             [
                 center[:, :3] + sample.pose[:, :3],

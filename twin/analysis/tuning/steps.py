@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.tuning.tuning import (
+    POSITION_STEP,
     VELOCITY_STEP,
     Gain,
     StepSpecification,
     StepStudy,
-    position_step,
 )
 from twin.basics.arrays import FloatArray, as_flag
 from twin.charts.panels import round_below
@@ -210,7 +210,7 @@ class PositionStudy(StepStudy):
     """
 
     loop = "position"
-    specification = position_step()
+    specification = POSITION_STEP
 
     duration: float = 2.5
     timestep: float = 5e-4

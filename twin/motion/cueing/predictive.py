@@ -421,7 +421,8 @@ def plan_from(start: FloatArray, jerks: FloatArray, period: float) -> Plan:
     """Return the plan of jerks `(K, d)` from a state `(d, 3)`."""
     states = [start]
     for jerk in jerks:
-        states.append(np.stack(cubic_steps(*states[-1].T, jerk, period), axis=-1))
+        x, v, a = states[-1].T
+        states.append(np.stack(cubic_steps(x, v, a, jerk, period), axis=-1))
     return Plan(np.stack(states), jerks)
 
 

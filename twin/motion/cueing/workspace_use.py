@@ -14,6 +14,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_instance, as_vector, cross, positive, rotated
 from twin.basics.files import check_place, write_text
+from twin.basics.text_table import csv_text
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel, actuator_derivatives, as_model
@@ -204,7 +205,7 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
     """Write the axes of a motion, with time and units in the header; returns the path.
 
     The columns are displacements from the motion's centre [m] and the angles of its convention
-    [rad], ten digits after the point. `read_recording(path, motion.center)` gives the motion back
+    [rad], ten digits each. `read_recording(path, motion.center)` gives the motion back
     as splines through these samples.
 
     Args:
@@ -216,7 +217,7 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
         InputError: not a motion, the period longer than a tenth of it, the place cannot be written
             to.
     """
-    as_instance(motion, "motion", Motion)
+    as_instance(motion, "motion", Motion)  # type: ignore[type-abstract]
     step = positive(period, "period")
     if step > 0.1 * motion.duration:
         raise InputError("period", f"must be at most a tenth of the motion's {motion.duration:g} s")
@@ -224,7 +225,5 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
     names = ["time", *motion.axis_names]
     columns = known_columns(motion.convention)
     time = sample_times(motion, step)
-    values = np.column_stack([time, motion.axes(time).values])
-    lines = [",".join(f"{name} [{columns[name].quantity.si}]" for name in names)]
-    lines += [",".join(f"{value:.10f}" for value in row) for row in values + 0.0]
-    return write_text(path, "\n".join(lines) + "\n")
+    titles = [f"{name} [{columns[name].quantity.si}]" for name in names]
+    return write_text(path, csv_text(titles, [time, *motion.axes(time).values.T]))

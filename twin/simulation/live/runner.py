@@ -328,8 +328,7 @@ class Recorder:
             signals=signals,
             stopped=stopped,
             limits=engine.platform.limits,
-            **parts,
-            **origin_of(engine),
+            **(origin_of(engine) | parts),
         )
 
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector
+from twin.basics.arrays import FloatArray, as_instance, as_vector
 from twin.control.controller import Reference, reference_of
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.model.machine_base import nearest_allowed
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion, axis_names
@@ -481,8 +481,7 @@ class Steering:
             InputError: no motion, one about another centre or with other axes, one that leaves the
                 actuators' limits, or one too short to be repeated.
         """
-        if not isinstance(motion, Motion):
-            raise InputError("motion", f"must be a motion of twin.motion, not {brief(motion)}")
+        as_instance(motion, "motion", Motion)  # type: ignore[type-abstract]
         if motion.convention != self.axes.convention:
             raise InputError("motion", f"must have the axes {', '.join(self.axes.names)}")
         if np.abs(motion.center - self.platform.home).max() > 1e-9:

@@ -14,18 +14,16 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from io import TextIOWrapper
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, as_floats, as_text, positive, read_only
 from twin.basics.files import (
     CHECKSUM_KEY,
-    NO_CHECKSUM,
     as_path,
     check_bytes,
     check_checksum,
@@ -34,7 +32,7 @@ from twin.basics.files import (
     table_checksum,
     warn_changed,
     write_atomically,
-    write_checksum,
+    write_csv_table,
 )
 from twin.basics.optional import optional
 from twin.errors import InputError, TwinError, brief, listed
@@ -397,19 +395,8 @@ def write_npz(motion: RecordedMotion, path: str | Path) -> Path:
 def write_csv(motion: RecordedMotion, path: str | Path) -> Path:
     """Write the table; raises InputError as `write_atomically`."""
     names, values = table_of(motion)
-
-    def write(file: IO[bytes]) -> None:
-        layout = json.dumps(_layout(motion) | {CHECKSUM_KEY: NO_CHECKSUM})
-        file.write(f"# {FILE_MARK} {layout}\n".encode())
-        text = TextIOWrapper(file, "utf-8", newline="")
-        csv.writer(text, lineterminator="\n").writerow(names)
-        text.detach()
-        for row in values:
-            cells = ("" if cell != cell else repr(cell) for cell in row.tolist())
-            file.write((",".join(cells) + "\n").encode())
-        write_checksum(file)
-
-    return write_atomically(path, write)
+    rows = (row.tolist() for row in values)
+    return write_csv_table(path, FILE_MARK, _layout(motion), names, rows)
 
 
 def write_parquet(motion: RecordedMotion, path: str | Path) -> Path:
