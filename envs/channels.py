@@ -67,18 +67,6 @@ def rescaled(channels: Sequence[Channel], scales: Mapping[str, Any]) -> tuple[Ch
     return tuple(rescaled_channels)
 
 
-def check_names(scales: Mapping[str, Any], channels: Sequence[Channel]) -> None:
-    """Check that every scale belongs to an existing channel.
-
-    Raises:
-        InputError: an unknown name; lists the known ones.
-    """
-    names = [channel.name for channel in channels]
-    unknown = sorted(set(scales) - set(names))
-    if unknown:
-        raise InputError("scales", f"{unknown[0]!r} is no channel; there are {', '.join(names)}")
-
-
 def saturated_shares(
     environment: str, *, steps: int = 200, envs: int = 8, seed: int = 0, **options: Any
 ) -> dict[str, float]:

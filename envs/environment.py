@@ -118,8 +118,8 @@ def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
 
 def frames_per_second(task: Task) -> int:
     """Return the pictures per second in real time, at least one."""
-    batch = task.batch
-    return max(1, round(1.0 / batch.period))
+    period: float = task.batch.period
+    return max(1, round(1.0 / period))
 
 
 class PlatformEnv(gym.Env[Any, Any]):

@@ -232,7 +232,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             "render_fps": frames_per_second(self.task),
             "autoreset_mode": self.autoreset_mode,
         }
-        self._generators: list[np.random.Generator | None] = [None] * num_envs
+        self._generators: list[Any] = [None] * num_envs
         self._seeds = [-1] * num_envs
         self._is_over = np.zeros(num_envs, dtype=bool)
         self._is_started = np.zeros(num_envs, dtype=bool)
@@ -243,7 +243,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """Generators of the machines."""
         self._seed_generators([None] * self.num_envs, range(self.num_envs), renew=False)
-        return tuple(generator for generator in self._generators if generator is not None)
+        return tuple(self._generators)
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -345,7 +345,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
     def _begin(self, indices: Any, options: dict[str, Any]) -> None:
         generators = [self._generators[index] for index in indices.tolist()]
         self._is_started[indices] = False
-        self.episodes.reset(indices, [g for g in generators if g is not None], options)
+        self.episodes.reset(indices, generators, options)
         self._is_started[indices] = True
 
     def _add_randomised(self, infos: dict[str, Any], indices: Any) -> None:

@@ -24,6 +24,7 @@ from twin.basics.arrays import (
 )
 from twin.charts.panels import round_below
 from twin.errors import InputError
+from twin.machine.body import parallel_axis
 from twin.model.machine_base import ZERO_VECTOR, Model, changed
 from twin.model.machine_model import MachineModel, as_model
 
@@ -250,13 +251,8 @@ def with_payload(platform: Model, payload: Payload | None) -> Model:
     body = platform.parameters.platform.body
     mass = body.mass + payload.mass
     center = (body.mass * body.center_of_mass_vector + payload.mass * payload.center) / mass
-    inertia = np.zeros((3, 3))
-    for body_mass, body_center, tensor in (
-        (body.mass, body.center_of_mass_vector, body.inertia_tensor),
-        (payload.mass, payload.center, payload.inertia),
-    ):
-        offset = body_center - center
-        inertia += tensor + body_mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
+    inertia = body.inertia_tensor + parallel_axis(body.mass, body.center_of_mass_vector - center)
+    inertia += payload.inertia + parallel_axis(payload.mass, payload.center - center)
     content = platform.parameters.model_dump()
     content["platform"]["body"] |= {
         "source": f"{body.source}; payload {payload.name} added",

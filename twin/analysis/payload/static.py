@@ -24,7 +24,6 @@ from twin.analysis.payload.body import (
 )
 from twin.basics.arrays import (
     FloatArray,
-    as_flag,
     as_floats,
     one_of,
     positive,
@@ -238,8 +237,6 @@ class Criterion(NamedTuple):
         accelerations: Mapping[str, float],
         frequencies: Any,
         phases: Any = 0.0,
-        *,
-        reversed_rotation: bool = False,
     ) -> Criterion:
         """Return a checked criterion.
 
@@ -247,7 +244,6 @@ class Criterion(NamedTuple):
             accelerations: axis name -> peak [m/s2], [rad/s2]; axes left out rest.
             frequencies: `(f,)` [Hz].
             phases: [rad], one for all axes, by axis name, or `(6,)`.
-            reversed_rotation: whether every rotation runs backwards.
 
         Raises:
             InputError: unknown axis, not finite, nothing that moves, or frequencies not above zero.
@@ -263,9 +259,7 @@ class Criterion(NamedTuple):
         if not peaks.any():
             raise InputError("accelerations", "at least one axis must move")
         checked_phases = axis_values(phases, "phases", ANGLE_CONVENTION, one_for_all=True)
-        return cls(
-            peaks, line_frequencies, checked_phases, as_flag(reversed_rotation, "reversed_rotation")
-        )
+        return cls(peaks, line_frequencies, checked_phases)
 
     def backwards(self) -> Criterion:
         """Return the criterion with reversed rotations."""
