@@ -22,6 +22,7 @@ from handbook.references import link_names, resolve_types  # noqa: E402
 from handbook.rendering import dash_fields, restructure, short_contents  # noqa: E402
 from handbook.report import read_report  # noqa: E402
 from handbook.signatures import remove_long_values, signature_as_written  # noqa: E402
+from handbook.slim import slim_pages  # noqa: E402
 
 project = "platform twin"
 version = release = twin.__version__
@@ -75,11 +76,12 @@ def begin(_: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failed: Exception | None) -> None:
-    """Use the pictures that `make docs` has drawn, and mark charts."""
+    """Use the pictures that `make docs` has drawn, mark charts, and make pages slim."""
     if failed is None and app.builder.format == "html":
         check_durations(app.env)
         use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")
         mark_charts(Path(app.outdir))
+        slim_pages(Path(app.outdir))
 
 
 def rewrite_links(_: Sphinx, name: str, text: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, turned
 from twin.control.gains import suitable_velocity_loop
 from twin.errors import InputError
 from twin.identification.prediction.recording import Motion, Recording
@@ -365,25 +365,8 @@ def _correct(
     machines.rates[:] -= speed_correction
     corrections = np.stack([position_correction, speed_correction], axis=2)
     platform_correction = observed.inverse_jacobian[at] @ corrections
-    machines.pose[:] = displaced(machines.pose, -platform_correction[:, :, 0])
+    machines.pose[:] = turned(machines.pose, -platform_correction[:, :, 0])
     machines.twist[:] -= platform_correction[:, :, 1]
-
-
-def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:
-    """Return poses `(N, 7)` moved by small translations and rotation vectors `(N, 6)`."""
-    result = pose.copy()
-    result[:, :3] += change[:, :3]
-    w, x, y, z = pose[:, 3:].T
-    a, b, c = 0.5 * change[:, 3:].T
-    rotated_quaternion = (
-        -a * x - b * y - c * z,
-        a * w + b * z - c * y,
-        b * w + c * x - a * z,
-        c * w + a * y - b * x,
-    )
-    result[:, 3:] += np.stack(rotated_quaternion, axis=1)
-    result[:, 3:] /= np.sqrt((result[:, 3:] ** 2).sum(axis=1, keepdims=True))
-    return result
 
 
 SMOOTHING_TIME = 0.015
@@ -464,7 +447,7 @@ def smoothed_motion(
     )
     effort = force + drives[:, column.INERTIA] * acceleration
     effort += friction + drives[:, column.VISCOUS] * speed
-    pose = displaced(pose, -np.einsum("kij,kj->ki", inverse, motor_lead))
+    pose = turned(pose, -np.einsum("kij,kj->ki", inverse, motor_lead))
     return Starts(position, speed, effort, pose, twist, position - motor_lead, speed), inverse
 
 
