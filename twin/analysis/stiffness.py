@@ -45,7 +45,7 @@ from twin.basics.arrays import (
 )
 from twin.errors import ForwardKinematicsError, InputError, SingularPoseError, StateError
 from twin.model.derivatives import forward_dynamics_derivatives
-from twin.model.machine_base import ZERO_VECTOR, Model, changed, characteristic_length
+from twin.model.machine_base import ZERO_VECTOR, Model, changed
 from twin.model.machine_model import MachineModel, as_model
 from twin.rotations import displaced, displacement
 
@@ -162,8 +162,7 @@ class Stiffness(NamedTuple):
 
 def characteristic_scale(platform: MachineModel) -> FloatArray:
     """Return `(6,)`: the platform joints' mean radius [m] three times, then 1 rad three times."""
-    radius = characteristic_length(platform.platform_joints)
-    return np.array([radius, radius, radius, 1.0, 1.0, 1.0])
+    return np.repeat([platform.joint_radius, 1.0], 3)
 
 
 def stiffness_matrix(

@@ -146,6 +146,7 @@ def setpoints(
     import numpy as np
 
     from twin.analysis.platform import load
+    from twin.basics.arrays import one_of
     from twin.basics.text_table import csv_text
     from twin.cli.tables.analysis import print_banner
     from twin.control.controller import sample_reference
@@ -155,9 +156,7 @@ def setpoints(
     check_files(reads=(machine, motion), replace=replace, out=(out, ".csv"))
     platform = load(machine, configuration)
     units_in_si = UNITS[platform.coordinate_unit]
-    unit = units or platform.coordinate_unit
-    if unit not in units_in_si:
-        raise InputError("units", f"must be one of {', '.join(units_in_si)}, not {unit!r}")
+    unit = one_of(units or platform.coordinate_unit, "units", units_in_si)
     specification = motion_specification(motion, axis, amplitude, frequency, duration, fade)
     motion_to_sample, seconds = given_motion(specification, platform, column, absolute)
     if motion_to_sample is None:

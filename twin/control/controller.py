@@ -246,7 +246,7 @@ class Supervisor:
         Raises:
             InputError: bounds that are not above zero.
         """
-        stroke = platform.maximum_coordinates - platform.minimum_coordinates
+        stroke = platform.stroke
         self.following = positive(following, "following") * stroke
         self.speed = actuator_limit(platform, "speed")
         self.fastest = OVERSPEED_FACTOR * self.speed

@@ -38,7 +38,6 @@ from twin.model.machine_base import (
     LegCoordinates,
     MachineBase,
     PlatformMotion,
-    characteristic_length,
     check_constraints,
     check_nearest,
     condition_number,
@@ -295,8 +294,7 @@ class MachineModel(MachineBase):
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
             UnreachablePoseError: a leg cannot reach a pose.
         """
-        reference_length = characteristic_length(self.platform_joints)
-        return condition_number(self.jacobian(pose), self.constraints(pose), reference_length)
+        return condition_number(self.jacobian(pose), self.constraints(pose), self.joint_radius)
 
     def as_deflection(self, deflection: Any) -> FloatArray:
         """Return checked deflections of springs and rates `(..., 2k)`; None: zero.

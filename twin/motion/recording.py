@@ -239,8 +239,7 @@ def _force_use(machine: MachineModel, forces: FloatArray) -> float:
 def _jump_use(machine: MachineModel, coordinates: FloatArray) -> float:
     speed = _limits(machine, "speed")
     max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
-    stroke = machine.maximum_coordinates - machine.minimum_coordinates
-    max_jump = np.minimum(max_fraction * stroke, JUMP_TIME * speed)
+    max_jump = np.minimum(max_fraction * machine.stroke, JUMP_TIME * speed)
     return float((np.abs(coordinates - machine.home_coordinates).max(axis=0) / max_jump).max())
 
 

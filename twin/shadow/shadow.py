@@ -73,9 +73,7 @@ class SampleCheck:
         self.refused: Counter[str] = Counter()
         self.latest: dict[str, str] = {}
         self._unit = machine.coordinate_unit
-        overtravel = MAX_OVERTRAVEL_FRACTION * (
-            machine.maximum_coordinates - machine.minimum_coordinates
-        )
+        overtravel = MAX_OVERTRAVEL_FRACTION * machine.stroke
         self._low = machine.minimum_coordinates - overtravel
         self._high = machine.maximum_coordinates + overtravel
         self._shapes = {name: (width_of(name, machine.n_actuators),) for name in FIELD_WIDTHS}
@@ -286,7 +284,7 @@ class Shadow:
         self._command: FloatArray = np.zeros(n)
         self._feedforward: FloatArray | None = None
         self._encoders = EncoderWatch(self.model, self.thresholds.jump)
-        self._channels = ChannelWatch(machine.maximum_coordinates - machine.minimum_coordinates)
+        self._channels = ChannelWatch(machine.stroke)
         self._watch = MachineWatch(self.model, self.thresholds, self.learning)
         self._clock, self._running, self._calm_time = 0.0, False, 0.0
         self._innovation, self._periods_without_reading, self._check_count = np.zeros(n), 0, 0

@@ -85,7 +85,7 @@ def _dropout(platform: Platform) -> dict[str, Any]:
 
 def _unreachable(platform: Platform) -> dict[str, Any]:
     """Return a jump of the reference to twice the height that the stroke allows."""
-    stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).max())
+    stroke = float(platform.stroke.max())
     lever = 1.0
     if platform.coordinate_unit == "rad":
         lever = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
@@ -212,9 +212,7 @@ def _heave(platform: Platform, amplitude: float, duration: float) -> SineMotion:
 
 
 def _within_stroke(platform: Platform) -> float:
-    amplitude = HEAVE_FRACTION * float(
-        (platform.maximum_coordinates - platform.minimum_coordinates).min()
-    )
+    amplitude = HEAVE_FRACTION * float(platform.stroke.min())
     if isinstance(platform.leg, StrutLeg):
         # The column of z: elongation of each leg per height.
         elongation = amplitude * largest(platform.jacobian(platform.home)[:, 2])
@@ -323,11 +321,10 @@ def stopped_run(platform: Platform, fault: Fault) -> Trajectory | None:
 
 def stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator[Entry]:
     """Yield whether a fault ended the run, at rest and in finite numbers."""
-    stroke = platform.maximum_coordinates - platform.minimum_coordinates
     # Springs in series may swing on after their actuators are at rest.
     k = platform.n_deflections
     rates = run.rates[-1] - run.deflection[-1, k:] if k else run.rates[-1]
-    speed = float((np.abs(rates) / stroke).max())
+    speed = float((np.abs(rates) / platform.stroke).max())
     if not run.stopped:
         yield Measure(f"{fault.name}: no safe stop", 1.0, 0.0, "the machine was not stopped")
     yield Measure(

@@ -414,7 +414,7 @@ def _design(platform: Platform, stroke: RequiredStroke) -> Measure:
     return Measure(
         "stroke for 10 mm and 0.05 rad about every axis at once",
         stroke.stroke.max(),
-        float((platform.maximum_coordinates - platform.minimum_coordinates).min()),
+        float(platform.stroke.min()),
         f"the actuators' range; legs from {1e3 * stroke.minimum.min():.1f} to "
         f"{1e3 * stroke.maximum.max():.1f} mm",
         unit="m",

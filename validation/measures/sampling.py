@@ -243,7 +243,7 @@ def stroke(platform: Platform) -> float:
 
     Cranks that may turn further, even all the way round, come into line with their rods.
     """
-    smallest_stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    smallest_stroke = float(platform.stroke.min())
     return (
         min(smallest_stroke, QUARTER_TURN) if platform.coordinate_unit == "rad" else smallest_stroke
     )

@@ -104,7 +104,7 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
         InputError: not a machine, shares outside 0 to 1, too many, or none that the machine can
             take.
     """
-    stroke = strokes(as_model(platform))
+    stroke = as_model(platform).stroke
     stroke_fractions = as_floats(shares, "shares")
     if (
         stroke_fractions.ndim != 1
@@ -205,14 +205,9 @@ class DependentActuators(NamedTuple):
         solution = np.empty((len(coordinates), 9))
         guesses = np.tile(self.platform.home, (len(coordinates), 1))
         run(forward_kinematics_batch, (leading_legs,), (coordinates, guesses, solution))
-        tolerance = STROKE_TOLERANCE * float(strokes(self.platform).max())
+        tolerance = STROKE_TOLERANCE * float(self.platform.stroke.max())
         solution[~(solution[:, 7] <= tolerance), :7] = np.nan
         return solution[:, :7].copy()
-
-
-def strokes(platform: MachineModel) -> FloatArray:
-    """Return the travel of every actuator `(n,)` [m] or [rad]."""
-    return platform.maximum_coordinates - platform.minimum_coordinates
 
 
 class Criterion(NamedTuple):

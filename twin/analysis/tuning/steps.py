@@ -139,7 +139,7 @@ class VelocityStudy(StepStudy):
         """Return the speed [m/s] or [rad/s] of the actuator that moves most."""
         if self.size is not None:
             return self.size
-        stroke = as_model(platform).maximum_coordinates - platform.minimum_coordinates
+        stroke = as_model(platform).stroke
         speed_limit = actuator_limit(platform, "speed")
         speeds = np.where(
             np.isfinite(speed_limit), SPEED_FRACTION * speed_limit, STROKE_RATE * stroke
@@ -231,12 +231,13 @@ class PositionStudy(StepStudy):
         # Column 2 of the Jacobian: actuator rates per heave velocity.
         rates = np.abs(as_model(platform).jacobian(platform.home)[:, 2])
         speed = actuator_limit(platform, "speed")
-        stroke = platform.maximum_coordinates - platform.minimum_coordinates
         fraction = np.where(np.isfinite(speed), STROKE_FRACTION, UNLIMITED_STROKE_FRACTION)
         free_travel = END_DISTANCE_FRACTION * (
             platform.maximum_coordinates - platform.home_coordinates
         )
-        step_sizes = np.minimum(np.minimum(fraction * stroke, STEP_TIME * speed), free_travel)
+        step_sizes = np.minimum(
+            np.minimum(fraction * platform.stroke, STEP_TIME * speed), free_travel
+        )
         return round_below(float((step_sizes / np.maximum(rates, 1e-9 * rates.max())).min()))
 
     def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:

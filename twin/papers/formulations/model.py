@@ -17,7 +17,6 @@ from twin.basics.arrays import FloatArray, IndexArray, as_floats
 from twin.errors import InputError
 from twin.kernels.jit import interpreted
 from twin.kernels.kinematics import make_work as tracking_work
-from twin.model.machine_base import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.papers.formulations.kernels import measures as columns
 from twin.papers.formulations.kernels import rigidity, spaces
@@ -305,7 +304,6 @@ def run_of(
     quaternion_products = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
     pose[1:, 3:] *= np.cumprod(np.where(quaternion_products < 0.0, -1.0, 1.0))[:, None]
     jacobian = platform.jacobian(as_floats(pose, "pose"))
-    radius = characteristic_length(platform.platform_joints)
     errors = records[:, columns.ERROR_ENTRY : columns.ERROR_ENTRY + 3]
     return FormulationRun(
         name,
@@ -323,5 +321,5 @@ def run_of(
         np.finfo(float).eps * records[:, columns.SIZE_ENTRY : columns.SIZE_ENTRY + 3],
         records[:, columns.ENERGY_ENTRY].copy(),
         records[:, columns.ENERGY_ENTRY + 1].copy(),
-        np.linalg.det(jacobian) / radius**3,
+        np.linalg.det(jacobian) / platform.joint_radius**3,
     )

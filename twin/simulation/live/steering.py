@@ -116,8 +116,7 @@ class Pace:
             platform: the machine.
             actuators_per_axis: `(n, k)` rates of the actuators per rate of an axis, at home.
         """
-        stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        speed_limits = actuator_limit(platform, "speed", stroke / DEFAULT_STROKE_TIME)
+        speed_limits = actuator_limit(platform, "speed", platform.stroke / DEFAULT_STROKE_TIME)
         self.speed, self.rise = SPEED_FRACTION * speed_limits, speed_limits / SPEED_RISE_TIME
         self._actuators = actuators_per_axis
 

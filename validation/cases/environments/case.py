@@ -231,7 +231,7 @@ def _reward_error(
     platform: Platform, instants: list[Instant], poses: FloatArray, env: PoseTrackingEnv
 ) -> float:
     """Return the largest error of rewards and of the errors in `info`."""
-    half_stroke = float(0.5 * (platform.maximum_coordinates - platform.minimum_coordinates).max())
+    half_stroke = float(0.5 * platform.stroke.max())
     radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
     no_motion, limit, errors = (
         np.zeros(6),

@@ -309,7 +309,7 @@ def _largest_reward_error(
     levels = np.sqrt(3.0) * np.array(
         [BASE_ACCELERATION, root_mean_square(2), 0.1 * root_mean_square(1) / radius]
     )
-    half_stroke = 0.5 * (platform.maximum_coordinates - platform.minimum_coordinates)
+    half_stroke = 0.5 * platform.stroke
     coordinate = next(c for c in env.task.observations if c.name == "coordinate")
     coordinate_slice = channel_slices(env.task.observations)["coordinate"]
     base_velocity, errors = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)), []

@@ -538,7 +538,6 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
             state = engine.step(plant.forces(state))
     finally:
         engine.close()
-    stroke = machine.maximum_coordinates - machine.minimum_coordinates
     yield Measure(
         "forces at takeover against the holding forces, per largest",
         largest(first_forces - expected) / largest(expected),
@@ -547,7 +546,7 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
     )
     yield Measure(
         "displacement of the actuators 10 ms after takeover, per stroke",
-        (np.abs(state.lengths - initial_lengths) / stroke).max(),
+        (np.abs(state.lengths - initial_lengths) / machine.stroke).max(),
         1e-12,
         "motors, springs and legs start in equilibrium, so that nothing moves; rounding",
     )
