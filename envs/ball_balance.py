@@ -9,7 +9,14 @@ import numpy as np
 from pydantic import Field
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray, as_vector, not_negative, positive, read_only
+from twin.basics.arrays import (
+    FloatArray,
+    as_instance,
+    as_vector,
+    not_negative,
+    positive,
+    read_only,
+)
 from twin.control.gains import suitable_position_loop
 from twin.envs.channels import Channel, rescaled
 from twin.envs.environment import PlatformEnv
@@ -97,16 +104,16 @@ class BallBalanceSettings(TaskSettings):
 class BallBalance(Task):
     """Bring a ball to its target and keep it there."""
 
-    title: ClassVar[str] = "ball balance"
-    default_machine: ClassVar[str] = "stewart"
-    settings_type: ClassVar[type[TaskSettings]] = BallBalanceSettings
+    title = "ball balance"
+    default_machine = "stewart"
+    settings_type = BallBalanceSettings
     terms: ClassVar[Mapping[str, float]] = {
         "closeness": 1.0,
         "calmness": 0.1,
         "smoothness": 0.02,
         "loss": 10.0,
     }
-    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "ball", "limit")
+    termination_reasons = ("", "engine", "ball", "limit")
     varied_settings: ClassVar[tuple[str, ...]] = ("target_radius", "start_radius", "start_speed")
 
     kernel = staticmethod(evaluate)
@@ -314,9 +321,7 @@ class BalanceLaw(LinearLaw):
         Raises:
             InputError: another task, other actions than tilts, a number not above zero.
         """
-        if not isinstance(task, BallBalance):
-            raise InputError("task", f"must be of BallBalance, not {type(task).__name__}")
-        if task.settings.action != "tilt":
+        if as_instance(task, "task", BallBalance).settings.action != "tilt":
             raise InputError("task", "the law commands tilts; make it with action='tilt'")
         default_numbers = PILLAR_LAW if task.platform.leg.has_foot else BALANCE_LAW
         arguments = {"frequency": frequency, "damping": damping, "share": share}
@@ -450,10 +455,10 @@ class BallBalanceEnv(PlatformEnv):
     Versions: v0, the first.
     """
 
-    task_type: ClassVar[type[Task]] = BallBalance
+    task_type = BallBalance
 
 
 class BallBalanceVectorEnv(PlatformVectorEnv):
     """Vector environment of `BallBalanceEnv`: the same spaces, rewards, ends and options."""
 
-    task_type: ClassVar[type[Task]] = BallBalance
+    task_type = BallBalance

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from twin.basics.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only, whole_number
 from twin.envs.registration import register_all
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.kernels.tasks.task import OBSERVATION_BOUND
 
 
@@ -67,18 +67,6 @@ def rescaled(channels: Sequence[Channel], scales: Mapping[str, Any]) -> tuple[Ch
     return tuple(rescaled_channels)
 
 
-def check_names(scales: Mapping[str, Any], channels: Sequence[Channel]) -> None:
-    """Check that every scale belongs to an existing channel.
-
-    Raises:
-        InputError: an unknown name; lists the known ones.
-    """
-    names = [channel.name for channel in channels]
-    unknown = sorted(set(scales) - set(names))
-    if unknown:
-        raise InputError("scales", f"{unknown[0]!r} is no channel; there are {', '.join(names)}")
-
-
 def saturated_shares(
     environment: str, *, steps: int = 200, envs: int = 8, seed: int = 0, **options: Any
 ) -> dict[str, float]:
@@ -97,9 +85,8 @@ def saturated_shares(
     Raises:
         InputError: counts below one, or options that cannot be used.
     """
-    for name, value in (("steps", steps), ("envs", envs)):
-        if type(value) is not int or value < 1:
-            raise InputError(name, f"must be a whole number from 1, not {brief(value)}")
+    whole_number(steps, "steps", 1)
+    whole_number(envs, "envs", 1)
     register_all()
     env: Any = gymnasium.make_vec(
         environment,

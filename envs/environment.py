@@ -20,7 +20,6 @@ from twin.envs.episodes import Episodes, as_seed, machine_or_default
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.kernels.tasks.task import OBSERVATION_BOUND
-from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.simulate import Scene
 from twin.viewer.camera import MAX_PIXELS
 
@@ -39,7 +38,7 @@ class Frames:
     def __init__(self, task: Task, render_mode: str, size: tuple[int, int]) -> None:
         """Keep the task to draw, in a window for "human", else in pictures of `size` [pixels]."""
         self.size = size
-        batch: BatchedPlant = task.batch
+        batch = task.batch
         self.platform, self.render_mode, self.ball = task.platform, render_mode, batch.rolling_ball
         self.period = batch.period
         self._display: Camera | Window | None = None
@@ -119,8 +118,8 @@ def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
 
 def frames_per_second(task: Task) -> int:
     """Return the pictures per second in real time, at least one."""
-    batch: BatchedPlant = task.batch
-    return max(1, round(1.0 / batch.period))
+    period: float = task.batch.period
+    return max(1, round(1.0 / period))
 
 
 class PlatformEnv(gym.Env[Any, Any]):
@@ -295,7 +294,7 @@ class MachineInfo:
         """Return the present `info`; an empty one with the option `info=False`."""
         if not self._has_info:
             return {}
-        info: dict[str, Any] = {name: value.copy() for name, value in self._arrays}
+        info = {name: value.copy() for name, value in self._arrays}
         for name, value in self._numbers:
             info[name] = float(value[self._index])
         info["reward_terms"] = dict(zip(self._terms, self._term.tolist(), strict=True))

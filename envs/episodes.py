@@ -21,11 +21,8 @@ SIGNAL_SETTINGS = ("observation_noise", "observation_delay", "action_noise", "ac
 EPISODE_DURATION = "episode_duration"
 """Name of the setting for the duration of an episode, which a randomisation may also vary."""
 
-MAX_NOISE = 1.0
-"""Largest noise, relative to the scale of its channel."""
-
-MAX_DELAY = 1.0
-"""[s] Longest delay."""
+MAX_SIGNAL_SETTING = 1.0
+"""Largest noise, relative to the scale of its channel, and longest delay [s]."""
 
 
 class Episodes:
@@ -195,10 +192,7 @@ class Episodes:
         """
         return [
             bounded(
-                values.pop(name, getattr(self.task.settings, name)),
-                name,
-                0.0,
-                MAX_NOISE if name.endswith("noise") else MAX_DELAY,
+                values.pop(name, getattr(self.task.settings, name)), name, 0.0, MAX_SIGNAL_SETTING
             )
             for name in SIGNAL_SETTINGS
         ]
@@ -258,7 +252,7 @@ def _platform(machine: Any, configuration: str | None) -> Platform:
                 "configuration", "is for a machine given by name or path; load it with it"
             )
         return machine
-    return load(machine) if configuration is None else load(machine, configuration)
+    return load(machine, configuration)
 
 
 def _one(value: Any) -> Any:

@@ -16,7 +16,7 @@ from twin.errors import InputError
 from twin.kernels.tasks.pose_tracking import Sines, fill_motion
 from twin.kernels.tasks.task import Scales, fill_shaking
 from twin.model.batch import lane_count
-from twin.model.machine_base import characteristic_length, without_compiling
+from twin.model.machine_base import without_compiling
 from twin.motion import Motion, MultiSineMotion, axis_names
 from twin.motion.recording import BASE_AXES, free_axes
 
@@ -79,7 +79,6 @@ def random_motion(
     Raises:
         InputError: no motion within the limits is found.
     """
-    radius, jacobian = _joint_radius_and_jacobian(platform)
     frequencies = np.sort(
         np.exp(generator.uniform(np.log(lowest_frequency), np.log(highest_frequency), lines))
     )
@@ -88,12 +87,12 @@ def random_motion(
     directions = generator.standard_normal((lines, 6))
     seed = int(generator.integers(2**31))
     # The last three entries are rotations: at the joints' radius they count like translations.
-    directions[:, 3:] /= radius
+    directions[:, 3:] /= platform.joint_radius
     twists = directions
     if platform.dof < 6:
         directions *= np.isin(BASE_AXES, free_axes(platform))
         twists = platform.constrain(np.tile(platform.home, (lines, 1)), directions).twist
-    leg_rates = np.abs(twists @ jacobian.T)
+    leg_rates = np.abs(twists @ _home_jacobian(platform).T)
     travel_use = (leg_rates.sum(axis=0) / scales.half).max()
     speed_use = ((2.0 * np.pi * frequencies) @ leg_rates / scales.speed).max()
     amplitude = directions * (fraction / max(float(travel_use), float(speed_use), 1e-300))
@@ -107,11 +106,10 @@ def random_motion(
 
 
 @lru_cache(maxsize=8)
-def _joint_radius_and_jacobian(platform: Platform) -> tuple[float, FloatArray]:
-    """Return the mean radius of the joints [m], and the Jacobian at home."""
-    radius = characteristic_length(platform.platform_joints)
+def _home_jacobian(platform: Platform) -> FloatArray:
+    """Return the Jacobian at home."""
     with without_compiling():
-        return radius, read_only(platform.jacobian(platform.home))
+        return read_only(platform.jacobian(platform.home))
 
 
 def _fill(
@@ -203,8 +201,7 @@ def spectrum(acceleration: float, lowest_frequency: float, highest_frequency: fl
 
 def leg_rate_per_speed(platform: Platform) -> FloatArray:
     """Return the largest rate `(n,)` of each actuator at home per speed of the platform."""
-    with without_compiling():
-        rate_per_speed = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1)
+    rate_per_speed = np.linalg.norm(_home_jacobian(platform)[:, :3], axis=1)
     return np.asarray(np.round(rate_per_speed, RATE_DIGITS))
 
 
@@ -234,8 +231,8 @@ def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
     rate_per_speed = np.maximum(leg_rate_per_speed(platform), 1e-12)
     if platform.leg.has_axial_spring:
         stiffness = platform.leg_springs.stiffness
-        return np.asarray(force / rate_per_speed + stiffness * level.displacement * rate_per_speed)
-    return np.asarray(force / rate_per_speed)
+        return force / rate_per_speed + stiffness * level.displacement * rate_per_speed
+    return force / rate_per_speed
 
 
 def _max_displacement(platform: Platform, scales: Scales) -> FloatArray:
@@ -243,7 +240,7 @@ def _max_displacement(platform: Platform, scales: Scales) -> FloatArray:
     if not platform.leg.has_axial_spring:
         return scales.half
     stiffness = np.maximum(platform.leg_springs.stiffness, 1e-300)
-    return np.asarray(np.minimum(scales.half, scales.effort / stiffness))
+    return np.minimum(scales.half, scales.effort / stiffness)
 
 
 def random_lines(

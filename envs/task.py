@@ -13,8 +13,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray, read_only
-from twin.envs.channels import Channel, channel_scales, channel_slices, check_names, rescaled, width
+from twin.basics.arrays import FloatArray, one_of, read_only
+from twin.envs.channels import Channel, channel_scales, channel_slices, rescaled, width
 from twin.errors import InputError, UnknownOptionError
 from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
@@ -173,7 +173,8 @@ class Task(ABC):
         """
         size, scales = self.size, self.settings.scales
         self.observations = rescaled(self.observations, scales)
-        check_names(scales, (*self.observations, *self.actions))
+        for name in scales:
+            one_of(name, "scales", [c.name for c in (*self.observations, *self.actions)])
         self.drive_commands = np.zeros((size, self.platform.n_actuators))
         self.feedforward: FloatArray | None = None
         self.wrench: FloatArray | None = None
@@ -224,19 +225,12 @@ class Task(ABC):
         Raises:
             InputError: another option; lists those there are.
         """
-        allowed_options = (*own_options, *self.varied_settings)
-        unknown = sorted(set(options) - set(allowed_options))
-        if unknown:
-            raise InputError(
-                "options", f"{unknown[0]!r} is none; there are {', '.join(allowed_options)}"
-            )
+        for name in options:
+            one_of(name, "options", (*own_options, *self.varied_settings))
 
     def _weights(self, weights: Mapping[str, float]) -> FloatArray:
-        unknown = sorted(set(weights) - set(self.terms))
-        if unknown:
-            raise InputError(
-                "weights", f"{unknown[0]!r} is no term; there are {', '.join(self.terms)}"
-            )
+        for name in weights:
+            one_of(name, "weights", self.terms)
         return np.array([weights.get(name, default) for name, default in self.terms.items()])
 
     def default_values(self) -> dict[str, float]:
@@ -374,4 +368,4 @@ class LinearLaw:
     def __call__(self, observation: Any) -> FloatArray:
         """Return actions `(..., a)` for observations `(..., o)`."""
         action = np.asarray(observation, dtype=float) @ self.gains.T
-        return np.asarray(action.clip(-1.0, 1.0))
+        return action.clip(-1.0, 1.0)

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import as_array, one_of
+from twin.basics.arrays import as_array, one_of, whole_number
 from twin.envs.environment import (
     RENDER_MODES,
     RENDER_SIZE,
@@ -232,7 +232,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             "render_fps": frames_per_second(self.task),
             "autoreset_mode": self.autoreset_mode,
         }
-        self._generators: list[np.random.Generator | None] = [None] * num_envs
+        self._generators: list[Any] = [None] * num_envs
         self._seeds = [-1] * num_envs
         self._is_over = np.zeros(num_envs, dtype=bool)
         self._is_started = np.zeros(num_envs, dtype=bool)
@@ -243,7 +243,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """Generators of the machines."""
         self._seed_generators([None] * self.num_envs, range(self.num_envs), renew=False)
-        return tuple(generator for generator in self._generators if generator is not None)
+        return tuple(self._generators)
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -275,7 +275,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         self._seed_generators(seeds, indices.tolist(), renew=True)
         self._begin(indices, reset_options)
         self._is_over[indices] = False
-        infos: dict[str, Any] = self._infos(mask)
+        infos = self._infos(mask)
         self._add_randomised(infos, indices)
         return self.task.observation.copy(), infos
 
@@ -345,7 +345,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
     def _begin(self, indices: Any, options: dict[str, Any]) -> None:
         generators = [self._generators[index] for index in indices.tolist()]
         self._is_started[indices] = False
-        self.episodes.reset(indices, [g for g in generators if g is not None], options)
+        self.episodes.reset(indices, generators, options)
         self._is_started[indices] = True
 
     def _add_randomised(self, infos: dict[str, Any], indices: Any) -> None:
@@ -376,7 +376,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             return infos
         for name, value in task.signals.items():
             infos[name], infos[f"_{name}"] = value.copy(), mask.copy()
-        terms: dict[str, Any] = {}
+        terms = {}
         for column, name in enumerate(task.terms):
             terms[name], terms[f"_{name}"] = task.term[:, column].copy(), mask.copy()
         infos["reward_terms"], infos["_reward_terms"] = terms, mask.copy()
@@ -401,9 +401,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
 def _steps(value: Any) -> int | None:
     if value is None or value == -1:  # as in `gymnasium.make`
         return None
-    if type(value) is not int or value < 1:
-        raise InputError("max_episode_steps", f"must be a whole number from 1, not {brief(value)}")
-    return value
+    return whole_number(value, "max_episode_steps", 1)
 
 
 def _mask(value: Any, size: int) -> Any:

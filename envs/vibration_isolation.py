@@ -9,7 +9,14 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import LARGEST_NUMBER, SMALLEST_NUMBER, FloatArray, as_vector, bounded
+from twin.basics.arrays import (
+    LARGEST_NUMBER,
+    SMALLEST_NUMBER,
+    FloatArray,
+    as_instance,
+    as_vector,
+    bounded,
+)
 from twin.envs.channels import Channel, rescaled
 from twin.envs.environment import PlatformEnv
 from twin.envs.random_motion import (
@@ -36,7 +43,7 @@ from twin.kernels.tasks.vibration_isolation import (
     evaluate,
     fill_command,
 )
-from twin.model.machine_base import characteristic_length, without_compiling
+from twin.model.machine_base import without_compiling
 from twin.simulation.simulate import Scene
 
 SHARE_OF_EFFORT = 0.2
@@ -139,9 +146,9 @@ class VibrationIsolationSettings(TaskSettings):
 class VibrationIsolation(Task):
     """Keep the platform still above a base that shakes."""
 
-    title: ClassVar[str] = "vibration isolation"
-    default_machine: ClassVar[str] = "compliant_stewart"
-    settings_type: ClassVar[type[TaskSettings]] = VibrationIsolationSettings
+    title = "vibration isolation"
+    default_machine = "compliant_stewart"
+    settings_type = VibrationIsolationSettings
     terms: ClassVar[Mapping[str, float]] = {
         "acceleration": 0.6,
         "displacement": 0.2,
@@ -149,7 +156,7 @@ class VibrationIsolation(Task):
         "stroke": 0.05,
         "smoothness": 0.01,
     }
-    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "attitude", "limit")
+    termination_reasons = ("", "engine", "attitude", "limit")
     varied_settings: ClassVar[tuple[str, ...]] = (
         "acceleration",
         "lowest_frequency",
@@ -206,7 +213,6 @@ class VibrationIsolation(Task):
     def _observation_channels(self, level: Spectrum) -> tuple[Channel, ...]:
         """Return the channels of the observation, scaled by what a shaken base causes."""
         platform, n, unit = self.platform, self.platform.n_actuators, self.platform.coordinate_unit
-        radius = characteristic_length(platform.platform_joints)
         leg_motion_per_base = np.maximum(leg_rate_per_speed(platform), 1e-12)
         inverse_jacobian = np.linalg.pinv(platform.jacobian(platform.home))
         starting_effort = START_FRACTION * self._starting_effort(inverse_jacobian)
@@ -220,12 +226,12 @@ class VibrationIsolation(Task):
         acceleration_scale = max(level.acceleration, abrupt_acceleration)
         return (
             Channel("platform acceleration", 3, "m/s2", acceleration_scale),
-            Channel("platform angular rate", 3, "rad/s", level.velocity / radius),
+            Channel("platform angular rate", 3, "rad/s", level.velocity / platform.joint_radius),
             Channel(
                 "platform angular acceleration",
                 3,
                 "rad/s2",
-                ROTATION_FACTOR * acceleration_scale / radius,
+                ROTATION_FACTOR * acceleration_scale / platform.joint_radius,
             ),
             Channel("base acceleration", 3, "m/s2", level.acceleration),
             Channel("platform velocity", 3, "m/s", level.velocity),
@@ -277,7 +283,7 @@ class VibrationIsolation(Task):
         else:
             self._law = ActionLaw(scale, np.zeros(n), settings.centring)
         given_noise = (settings.accelerometer_noise, settings.gyroscope_noise)
-        self._radius = characteristic_length(self.platform.platform_joints)
+        self._radius = self.platform.joint_radius
         default_noise = (
             QUIET_NOISE * level.acceleration,
             QUIET_NOISE * level.velocity / self._radius,
@@ -338,7 +344,7 @@ class VibrationIsolation(Task):
         axis_factor = np.sqrt(3.0)
         radius = self._radius
         if platform.platform_joints is not self.platform.platform_joints:
-            radius = characteristic_length(platform.platform_joints)
+            radius = platform.joint_radius
         self._memory.levels[index] = axis_factor * np.array(
             [level.acceleration, level.displacement, TURNING_LEVEL * level.velocity / radius]
         )
@@ -394,9 +400,7 @@ class IsolationLaw(LinearLaw):
         Raises:
             InputError: another task, forces as actions, a gain that is not finite.
         """
-        if not isinstance(task, VibrationIsolation):
-            raise InputError("task", f"must be of VibrationIsolation, not {type(task).__name__}")
-        if task.settings.action != "velocities":
+        if as_instance(task, "task", VibrationIsolation).settings.action != "velocities":
             raise InputError(
                 "task", "the law commands velocities; make it with action='velocities'"
             )
@@ -533,10 +537,10 @@ class VibrationIsolationEnv(PlatformEnv):
     Versions: v0, the first.
     """
 
-    task_type: ClassVar[type[Task]] = VibrationIsolation
+    task_type = VibrationIsolation
 
 
 class VibrationIsolationVectorEnv(PlatformVectorEnv):
     """Vector environment of `VibrationIsolationEnv`: the same spaces and rewards."""
 
-    task_type: ClassVar[type[Task]] = VibrationIsolation
+    task_type = VibrationIsolation

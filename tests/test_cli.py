@@ -260,15 +260,6 @@ def test_validate_ends_with_one_when_a_case_fails(monkeypatch):
     assert "fail: 0 of 2 cases, 0 of 1 judged measures" in result.output
 
 
-def test_bench_times_every_function_and_engine(constants):
-    from twin.analysis import benchmark
-
-    constants(benchmark, MIN_ROUND_TIME=1e-4, TIMING_ROUNDS=1, ENGINE_STEPS=2, BATCH_SIZE=16)
-    result = console("bench", "srspm")
-    for name in ("forward dynamics", "inverse kinematics", "analytic", "mujoco", "bullet"):
-        assert name in result.output
-
-
 def test_warm_names_every_part():
     result = console("warm", "stewart", "--environment", "twin/PoseTracking-v0")
     for part in ("kinematics", "dynamics", "simulation", "drives and cascade", "twin/PoseTracking"):

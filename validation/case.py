@@ -243,7 +243,7 @@ class Case:
     """whether the case makes no sense without gravity, since nothing would move"""
     condition: Condition | None = None
     """further condition on the machine; None: none"""
-    cost: float = 1.0
+    run_time: float = 1.0
     """[s] approximate run time on the slowest machine; the slowest cases are started first"""
 
     def __post_init__(self) -> None:

@@ -33,8 +33,8 @@ SIDE_ACCELERATION, BRAKE_ACCELERATION, THROTTLE_ACCELERATION = 4.5, 6.0, 3.5
 LARGEST_STEER = 0.3
 """[rad] Largest angle of the front wheels."""
 
-USUAL_CAR = Car()
-"""Car of a manoeuvre for which none is given."""
+CAR = Car()
+"""Car of the random drives."""
 
 PERIOD_TOLERANCE = 1e-9
 """Relative error of the control period up to which it counts as a whole number of steps."""
@@ -73,7 +73,7 @@ class Piece(NamedTuple):
     """[s] duration"""
 
 
-def random_drive(generator: np.random.Generator, intensity: float, car: Car | None = None) -> Drive:
+def random_drive(generator: np.random.Generator, intensity: float) -> Drive:
     """Return a drive of 12 s: manoeuvres in random order, with random strength, sense and length.
 
     The wheel is turned for the reference side acceleration at the speed expected from the pedals,
@@ -83,9 +83,7 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
     Args:
         generator: random generator of the drive.
         intensity: share of the largest accelerations, above 0 up to 1.
-        car: default the one of `Car`.
     """
-    drive_car = USUAL_CAR if car is None else car
     time = np.arange(2 * round(DRIVE_DURATION / TIME_STEP) + 1, dtype=np.float64) * (
         0.5 * TIME_STEP
     )
@@ -105,14 +103,14 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
         names.append(name)
         piece_start += piece.seconds + float(generator.uniform(0.2, 1.0))
         present_speed = float(expected_speed(speed, longitudinal)[-1])
-    steer = wheel_angle(drive_car, expected_speed(speed, longitudinal), lateral)
-    return Drive(drive_car.sensed(speed, steer, longitudinal), speed, intensity, tuple(names))
+    steer = wheel_angle(CAR, expected_speed(speed, longitudinal), lateral)
+    return Drive(CAR.sensed(speed, steer, longitudinal), speed, intensity, tuple(names))
 
 
 def expected_speed(speed: float, longitudinal_acceleration: FloatArray) -> FloatArray:
     """Return speeds `(m,)` [m/s] at half steps that the pedals alone would give."""
     speed_change = 0.5 * TIME_STEP * np.cumsum(longitudinal_acceleration)
-    return np.asarray(np.clip(speed + speed_change, MIN_SPEED, MAX_SPEED))
+    return np.clip(speed + speed_change, MIN_SPEED, MAX_SPEED)
 
 
 def wheel_angle(car: Car, speed: FloatArray, side_acceleration: FloatArray) -> FloatArray:
@@ -125,17 +123,15 @@ def wheel_angle(car: Car, speed: FloatArray, side_acceleration: FloatArray) -> F
     wheelbase = car.front + car.rear
     front, rear = car.front_tyre.stiffness, car.rear_tyre.stiffness
     gradient = car.mass / wheelbase * (car.rear / front - car.front / rear)
-    return np.asarray(
-        np.clip(
-            side_acceleration * (wheelbase / speed**2 + gradient), -LARGEST_STEER, LARGEST_STEER
-        )
+    return np.clip(
+        side_acceleration * (wheelbase / speed**2 + gradient), -LARGEST_STEER, LARGEST_STEER
     )
 
 
 def plateau(time: FloatArray, seconds: float, rise: float = RISE_TIME) -> FloatArray:
     """Return a smooth rise from 0 to 1 at time 0, and a smooth fall after `seconds`."""
     rise_part, fall_part = (smooth_rise((time - begin) / rise) for begin in (0.0, seconds))
-    return np.asarray(rise_part - fall_part)
+    return rise_part - fall_part
 
 
 def _sign(generator: np.random.Generator) -> float:

@@ -201,100 +201,6 @@ def perception_models(period: float) -> FloatArray:
     return models
 
 
-def make_command(
-    platform: Platform,
-    axes: Axes,
-    scales: Scales,
-    *,
-    mode: int,
-    period: float,
-    margin: float,
-    gain: float,
-) -> Command:
-    """Return the constants with which actions are turned into speeds of a machine's actuators.
-
-    Args:
-        platform: the machine.
-        axes: axes of the machine.
-        scales: scales of its actuators.
-        mode: a value of `POSE_ACTIONS`.
-        period: control period [s].
-        margin: share of the actuators' range that commands keep off at either end.
-        gain: [1/s] of the correction of position.
-    """
-    range_margin = 2.0 * margin * scales.half
-    return Command(
-        platform.constants.legs,
-        platform.home.copy(),
-        axes.free,
-        mode,
-        period,
-        axes.speed * period if mode == INCREMENT_ACTIONS else axes.speed / FULL_SPEED,
-        axes.speed,
-        scales.speed * period,
-        scales.speed / FULL_SPEED,
-        scales.lower + range_margin,
-        scales.upper - range_margin,
-        gain,
-    )
-
-
-def make_constants(
-    platform: Platform,
-    axes: Axes,
-    scales: Scales,
-    size: int,
-    *,
-    head: FloatArray,
-    period: float,
-    preview_periods: list[int],
-    on_pose: bool,
-) -> Constants:
-    """Return the constants of `size` environments; see `Constants`."""
-    return Constants(
-        perception_models(period),
-        head,
-        platform.home.copy(),
-        axes.free,
-        axes.travel,
-        PERCEPTION_THRESHOLDS.copy(),
-        period,
-        np.tile(scales.lower, (size, 1)),
-        np.tile(scales.upper, (size, 1)),
-        scales.middle,
-        np.array(preview_periods),
-        on_pose,
-    )
-
-
-def make_senses(size: int, length: int) -> Senses:
-    """Return empty arrays for `size` environments and manoeuvres of `length` periods."""
-    sense_shape = (size, 6)
-    return Senses(
-        table=np.zeros((size, length, 6)),
-        vehicle_states=np.zeros((size, 6, 2)),
-        platform_states=np.zeros((size, 6, 2)),
-        vehicle=np.zeros(sense_shape),
-        platform=np.zeros(sense_shape),
-        begin=np.zeros(sense_shape),
-        end=np.zeros(sense_shape),
-        last_head=np.zeros((size, 7)),
-        last_twist=np.zeros(sense_shape),
-        sums=np.zeros((size, 2)),
-    )
-
-
-def make_signals(size: int) -> Signals:
-    """Return empty arrays for `size` environments."""
-    axes, error = np.zeros((2, size, 6))
-    return Signals(axes, error, np.zeros(size), np.zeros(size))
-
-
-def make_command_state(size: int, actuators: int) -> CommandState:
-    """Return empty arrays for `size` environments of machines with `actuators` actuators."""
-    return CommandState(*np.zeros((2, size, 6)), *np.zeros((2, size, actuators)))
-
-
 def action_channel(
     platform: Platform, scales: Scales, command_constants: Command, settings: MotionCueingSettings
 ) -> Channel:
@@ -363,9 +269,9 @@ class MotionCueing(Task):
         senses: manoeuvres, and what both drivers sense.
     """
 
-    title: ClassVar[str] = "motion cueing"
-    default_machine: ClassVar[str] = "stewart"
-    settings_type: ClassVar[type[TaskSettings]] = MotionCueingSettings
+    title = "motion cueing"
+    default_machine = "stewart"
+    settings_type = MotionCueingSettings
     terms: ClassVar[Mapping[str, float]] = {
         "force": 1.0,
         "rotation": 1.0,
@@ -374,7 +280,7 @@ class MotionCueing(Task):
         "smoothness": 0.05,
         "end": 100.0,
     }
-    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "limit")
+    termination_reasons = ("", "engine", "limit")
     varied_settings: ClassVar[tuple[str, ...]] = ("intensity", "lowest_intensity")
 
     kernel = staticmethod(evaluate)
@@ -395,14 +301,22 @@ class MotionCueing(Task):
         head = default_head(platform) if settings.head is None else settings.head
         self.head = as_vector(head, "head", 3)
         self.axes = machine_axes(platform)
-        self.command_constants = make_command(
-            platform,
-            self.axes,
-            self.scales,
-            mode=POSE_ACTIONS.get(settings.action, INCREMENT_ACTIONS),
-            period=period,
-            margin=settings.margin,
-            gain=settings.gain,
+        scales, speed = self.scales, self.axes.speed
+        mode = POSE_ACTIONS.get(settings.action, INCREMENT_ACTIONS)
+        range_margin = 2.0 * settings.margin * scales.half
+        self.command_constants = Command(
+            platform.constants.legs,
+            platform.home.copy(),
+            self.axes.free,
+            mode,
+            period,
+            speed * period if mode == INCREMENT_ACTIONS else speed / FULL_SPEED,
+            speed,
+            scales.speed * period,
+            scales.speed / FULL_SPEED,
+            scales.lower + range_margin,
+            scales.upper - range_margin,
+            settings.gain,
         )
         action = action_channel(platform, self.scales, self.command_constants, settings)
         self.actions = (action,)
@@ -419,19 +333,37 @@ class MotionCueing(Task):
     def _prepare(self, length: int) -> None:
         """Make the arrays of manoeuvres of `length` periods and of their perception."""
         size, settings = self.size, self.settings
-        self.senses, self._signals = make_senses(size, length), make_signals(size)
-        preview_spacing = settings.preview_spacing
-        self._constants = make_constants(
-            self.platform,
-            self.axes,
-            self.scales,
-            size,
-            head=self.head,
-            period=self.batch.period,
-            preview_periods=[preview_spacing * k for k in range(settings.preview + 1)],
-            on_pose=settings.action in POSE_ACTIONS,
+        vehicle, platform, begin, end, last_twist = np.zeros((5, size, 6))
+        self.senses = Senses(
+            table=np.zeros((size, length, 6)),
+            vehicle_states=np.zeros((size, 6, 2)),
+            platform_states=np.zeros((size, 6, 2)),
+            vehicle=vehicle,
+            platform=platform,
+            begin=begin,
+            end=end,
+            last_head=np.zeros((size, 7)),
+            last_twist=last_twist,
+            sums=np.zeros((size, 2)),
         )
-        self.state = make_command_state(size, self.platform.n_actuators)
+        self._signals = Signals(*np.zeros((2, size, 6)), *np.zeros((2, size)))
+        pose_actions = settings.action in POSE_ACTIONS
+        self._constants = Constants(
+            perception_models(self.batch.period),
+            self.head,
+            self.platform.home.copy(),
+            self.axes.free,
+            self.axes.travel,
+            PERCEPTION_THRESHOLDS.copy(),
+            self.batch.period,
+            np.tile(self.scales.lower, (size, 1)),
+            np.tile(self.scales.upper, (size, 1)),
+            self.scales.middle,
+            settings.preview_spacing * np.arange(settings.preview + 1),
+            pose_actions,
+        )
+        n = self.platform.n_actuators
+        self.state = CommandState(*np.zeros((2, size, 6)), *np.zeros((2, size, n)))
         self.commands = self.state.axes
         self.intensity = np.ones(size)
         self.signals = {
@@ -446,7 +378,6 @@ class MotionCueing(Task):
             "intensity": self.intensity,
             **self._plant_signals(),
         }
-        pose_actions = settings.action in POSE_ACTIONS
         self._command: Any = SameTypes(fill_pose_command if pose_actions else fill_speed_command)
         self._command_bundle = Bundle(
             self.command_constants, self.state, self.batch.measured, self.drive_commands
@@ -646,12 +577,12 @@ class MotionCueingEnv(PlatformEnv):
     Versions: v0, the first.
     """
 
-    task_type: ClassVar[type[Task]] = MotionCueing
+    task_type = MotionCueing
     task: MotionCueing
 
 
 class MotionCueingVectorEnv(PlatformVectorEnv):
     """Vector environment of `MotionCueingEnv`: the same spaces, rewards, ends and options."""
 
-    task_type: ClassVar[type[Task]] = MotionCueing
+    task_type = MotionCueing
     task: MotionCueing

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, bounded
+from twin.basics.arrays import FloatArray, as_instance, one_of
 from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.motion_cueing.task import POSE_ACTIONS, MotionCueing
 from twin.envs.task import LinearLaw
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import AdaptiveWashout, ClassicalWashout, CuedMotion
 from twin.motion.cueing.algorithm import REST_FORCE
@@ -71,7 +71,7 @@ class AxisPolicy:
             remaining_displacement = displacement - 0.5 * period * (rates + reference.rates[free])
             rate_change = reference.rates[free] + RETURN_RATE * remaining_displacement - rates
             action = rate_change / (period * constants.scale[free])
-        return np.asarray(np.clip(action, -1.0, 1.0))
+        return np.clip(action, -1.0, 1.0)
 
 
 class MotionPolicy(AxisPolicy):
@@ -88,9 +88,7 @@ class MotionPolicy(AxisPolicy):
             InputError: another task, or actions on the actuators, no cued motion.
         """
         super().__init__(environment)
-        if not isinstance(motion, CuedMotion):
-            raise InputError("motion", f"must be a CuedMotion, not {brief(motion)}")
-        self.motion = motion
+        self.motion = as_instance(motion, "motion", CuedMotion)
         self.begin()
 
     def begin(self) -> None:
@@ -122,11 +120,8 @@ class WashoutPolicy(AxisPolicy):
             InputError: another task, actions on the actuators, unknown algorithm or options.
         """
         super().__init__(environment)
-        if algorithm not in WASHOUT_ALGORITHMS:
-            raise InputError(
-                "algorithm", f"{algorithm!r} is none of {', '.join(WASHOUT_ALGORITHMS)}"
-            )
-        self.algorithm, self._options = algorithm, options
+        self.algorithm = one_of(algorithm, "algorithm", WASHOUT_ALGORITHMS)
+        self._options = options
         self.begin()
 
     def begin(self) -> None:
@@ -191,12 +186,6 @@ class TiltGains:
     yaw_return: float = 0.39
     """[1/s] rate at which yaw returns to the centre"""
 
-    def __post_init__(self) -> None:
-        """Check that all gains are in range; raises InputError."""
-        for gain in fields(self):
-            value = bounded(getattr(self, gain.name), gain.name, 0.0, 1e3)
-            object.__setattr__(self, gain.name, value)
-
 
 class TiltLaw(LinearLaw):
     """Accelerations of the command in proportion to force, rate, displacement and velocity.
@@ -211,19 +200,18 @@ class TiltLaw(LinearLaw):
     of second order with tilt coordination whose states are those of the command.
     """
 
-    def __init__(self, task: MotionCueing, gains: TiltGains | None = None) -> None:
+    def __init__(self, task: MotionCueing) -> None:
         """Compute the gains for the spaces of a task.
 
         Args:
             task: task of an environment, `env.unwrapped.task`.
-            gains: default those of `TiltGains`.
 
         Raises:
             InputError: another task, or other actions than accelerations.
         """
         if not isinstance(task, MotionCueing) or task.settings.action != "accelerations":
             raise InputError("task", "must be of MotionCueing with action='accelerations'")
-        k = TiltGains() if gains is None else gains
+        k = TiltGains()
         force_gain, rate_gain, pose_gain, speed_gain = (
             np.zeros((6, size)) for size in (3, 3, 6, 6)
         )

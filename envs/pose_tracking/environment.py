@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from twin.basics.arrays import as_instance, one_of
 from twin.envs.environment import PlatformEnv
 from twin.envs.pose_tracking.task import Goals, PoseTracking
-from twin.envs.task import Task
 from twin.envs.vector import PlatformVectorEnv
 from twin.errors import InputError, StateError
 
@@ -128,7 +127,7 @@ class PoseTrackingEnv(PlatformEnv):
     Versions: v0, the first.
     """
 
-    task_type: ClassVar[type[Task]] = PoseTracking
+    task_type = PoseTracking
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         """Load the machine; `reset` begins an episode. See `PlatformEnv`."""
@@ -176,7 +175,7 @@ class PoseTrackingVectorEnv(PlatformVectorEnv):
     With `device="cuda"` it is a `PoseTrackingCardEnv`, on a graphics card.
     """
 
-    task_type: ClassVar[type[Task]] = PoseTracking
+    task_type = PoseTracking
 
     def __new__(cls, *arguments: Any, **keywords: Any) -> Any:
         """Return a vector environment on the processor, or on the `device` that is given."""

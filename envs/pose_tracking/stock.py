@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import as_instance
+from twin.basics.arrays import as_instance, whole_number
 from twin.envs.channels import width
 from twin.envs.environment import task_spaces
 from twin.envs.episodes import SIGNAL_SETTINGS, Episodes, as_seed, machine_or_default
@@ -177,9 +177,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
                 raise InputError(name, f"must be {allowed} on a graphics card, not {brief(value)}")
         if options.get("action") == "pose":
             raise InputError("action", "must be velocities or forces on a graphics card")
-        if type(num_envs) is not int or num_envs < 1:
-            raise InputError("num_envs", f"must be a whole number from 1, not {brief(num_envs)}")
-        self.num_envs = num_envs
+        self.num_envs = whole_number(num_envs, "num_envs", 1)
         self.stock_size = min(num_envs, MAX_MOTIONS) if motions is None else motions
         self._episodes = Episodes(
             PoseTracking,

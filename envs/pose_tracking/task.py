@@ -33,7 +33,6 @@ from twin.kernels.tasks.pose_tracking import (
     pose_command,
 )
 from twin.kernels.tasks.task import OBSERVATION_BOUND, ActionLaw, Scales
-from twin.model.machine_base import characteristic_length
 from twin.motion import Motion
 from twin.rotations import displacement
 from twin.simulation.batched.batched_plant import BatchedPlant
@@ -144,7 +143,7 @@ class TrackingActions:
         platform = batch.platform
         scale_fraction = settings.action_scale or (ACTION_FRACTION if settings.residual else 1.0)
         n, unit = platform.n_actuators, platform.coordinate_unit
-        self._radius = characteristic_length(platform.platform_joints)
+        self._radius = platform.joint_radius
         self.reach = float(scales.half.max()) * (1.0 if unit == "m" else self._radius)
         if settings.action == "velocities":
             channel = Channel("actuator velocity", n, f"{unit}/s", scale_fraction * scales.speed)
@@ -247,16 +246,16 @@ class PoseTracking(Task):
         task_settings: constants of observation, reward and termination.
     """
 
-    title: ClassVar[str] = "pose tracking"
-    default_machine: ClassVar[str] = "stewart"
-    settings_type: ClassVar[type[TaskSettings]] = PoseTrackingSettings
+    title = "pose tracking"
+    default_machine = "stewart"
+    settings_type = PoseTrackingSettings
     terms: ClassVar[Mapping[str, float]] = {
         "position": 0.5,
         "orientation": 0.5,
         "smoothness": 0.02,
         "economy": 0.0,
     }
-    termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine", "position", "attitude", "limit")
+    termination_reasons = ("", "engine", "position", "attitude", "limit")
     varied_settings: ClassVar[tuple[str, ...]] = (
         "amplitude",
         "lowest_frequency",
@@ -362,7 +361,6 @@ class PoseTracking(Task):
     def _make_settings(self) -> Settings:
         """Return the constants of observation, reward and termination."""
         settings, reach = self.settings, self.acting.reach
-        radius = characteristic_length(self.platform.platform_joints)
         largest_error = settings.largest_position_error or 0.5 * reach
         leak = float(np.exp(-self.batch.period / FORGETTING_TIME))
         position_scale, largest_attitude = REWARD_SCALE * reach, settings.largest_attitude_error
@@ -371,7 +369,7 @@ class PoseTracking(Task):
             settings.preview,
             leak,
             position_scale,
-            position_scale / radius,
+            position_scale / self.platform.joint_radius,
             largest_error,
             largest_attitude,
             settings.overtravel,

@@ -32,7 +32,7 @@ def test_scales():
     assert_all_refused(
         lambda scales: PoseTrackingEnv(scales=scales),
         [
-            ({"colour": 1.0}, "'colour' is no channel"),
+            ({"colour": 1.0}, "unknown scales 'colour'"),
             ({"coordinate": [1.0, 2.0]}, "6 numbers, not 2"),
             ({"coordinate": 0.0}, "greater than 0"),
         ],

@@ -30,7 +30,6 @@ from twin.motion import (
     SineMotion,
     StepMotion,
     TankTrackMotion,
-    barrier_course,
     rotational_motion,
     shortest_rise,
 )
@@ -181,10 +180,6 @@ def _motions() -> dict[str, Call]:
         "specification": Call(
             specified,
             {"name": "sine", "axis": "z", "amplitude": 0.01, "frequency": 1.0, "duration": 1.0},
-        ),
-        "barriers": Call(
-            barrier_course,
-            {"heights": [0.1] * 3, "spacings": [4.0] * 3, "length": 1.0, "stagger": 0.1},
         ),
         "shortest rise": Call(
             shortest_rise, {"distance": 0.1, "peak_acceleration": 1.0, "law": "harmonic"}

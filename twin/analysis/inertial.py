@@ -12,7 +12,6 @@ frequency), in a table for the console and in JSON.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ import numpy as np
 from twin.analysis.frequency.response import deviation, spectra
 from twin.basics.arrays import ComplexArray, FloatArray, positive
 from twin.basics.files import as_path, write_text
+from twin.basics.text_table import csv_text
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.results import Figure, Results, Table
 from twin.errors import InputError
@@ -29,21 +29,14 @@ from twin.machine.hardware.drive import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.motion.motion import POSITION_AXES
-from twin.motion.table import ACCELERATION_QUANTITY, TIME_QUANTITY, Column, Quantity, read_table
-from twin.plant.inertial_sensor import InertialLog, InertialUnit
-
-ANGULAR_RATE = Quantity(
-    "angular rate",
-    "rad/s",
-    {
-        "rad/s": 1.0,
-        "mrad/s": 1e-3,
-        "deg/s": math.pi / 180.0,
-        "deg/h": math.pi / 648000.0,
-        "rpm": math.pi / 30.0,
-    },
-    100.0,
+from twin.motion.table import (
+    ACCELERATION_QUANTITY,
+    ANGULAR_RATE_QUANTITY,
+    TIME_QUANTITY,
+    Column,
+    read_table,
 )
+from twin.plant.inertial_sensor import InertialLog, InertialUnit
 
 SENSOR_CHANNELS = ("fx", "fy", "fz", "wx", "wy", "wz")
 """Specific force and angular rate along the sensor's axes, in the order of the columns."""
@@ -51,7 +44,7 @@ SENSOR_CHANNELS = ("fx", "fy", "fz", "wx", "wy", "wz")
 LOG_COLUMNS = {
     "time": Column("time", TIME_QUANTITY),
     **{name: Column(name, ACCELERATION_QUANTITY) for name in SENSOR_CHANNELS[:3]},
-    **{name: Column(name, ANGULAR_RATE) for name in SENSOR_CHANNELS[3:]},
+    **{name: Column(name, ANGULAR_RATE_QUANTITY) for name in SENSOR_CHANNELS[3:]},
 }
 
 THESIS_RATE = 200.0
@@ -152,7 +145,7 @@ def read_thesis_log(path: Any, *, force_unit: str = "g", rate_unit: str = "deg/s
         Stewart thesis, appendix A.4.
     """
     unit_factors = []
-    for unit, quantity in ((force_unit, ACCELERATION_QUANTITY), (rate_unit, ANGULAR_RATE)):
+    for unit, quantity in ((force_unit, ACCELERATION_QUANTITY), (rate_unit, ANGULAR_RATE_QUANTITY)):
         if unit not in quantity.factors:
             known_units = ", ".join(quantity.factors)
             raise InputError(
@@ -194,14 +187,7 @@ def write_inertial_log(log: InertialLog, path: str | Path) -> Path:
     kept_channels = [k for k in range(6) if not np.isnan(log.readings[:, k]).any()]
     units = ["m/s2"] * 3 + ["rad/s"] * 3
     names = ["time [s]", *(f"{SENSOR_CHANNELS[k]} [{units[k]}]" for k in kept_channels)]
-    return write_text(path, table_text(names, [log.time, *log.readings[:, kept_channels].T]))
-
-
-def table_text(names: Sequence[str], columns: Sequence[FloatArray]) -> str:
-    """Return columns `(k,)` as CSV with their names above, ten digits each."""
-    lines = [",".join(names)]
-    lines += [",".join(f"{value:.10g}" for value in row) for row in zip(*columns, strict=True)]
-    return "\n".join(lines) + "\n"
+    return write_text(path, csv_text(names, [log.time, *log.readings[:, kept_channels].T]))
 
 
 class EvenLog(NamedTuple):
@@ -357,7 +343,7 @@ class ChannelResponse(NamedTuple):
     @property
     def amplification(self) -> FloatArray:
         """`(m,)` ratio of the platform's motion to the reference."""
-        return np.asarray(np.abs(self.transfer))
+        return np.abs(self.transfer)
 
 
 class InertialComparison(NamedTuple):
@@ -546,7 +532,7 @@ def compensate(
         InputError: the motion moves no axis, or one that shows in no channel by itself.
     """
     count = max(2, round(motion.duration * SAMPLE_RATE) + 1)
-    time: FloatArray = np.linspace(0.0, motion.duration, count)
+    time = np.linspace(0.0, motion.duration, count)
     values = motion.axes(time).values
     rest_samples = round(REST_TIME * SAMPLE_RATE)
     interval = motion.duration / (count - 1)
@@ -573,7 +559,7 @@ def _filtered(values: FloatArray, gain: ComplexArray, rest_samples: int) -> Floa
     filtered_values = np.fft.irfft(gain * np.fft.rfft(padded - trend), len(padded)) + trend
     motion_values = filtered_values[rest_samples : len(padded) - rest_samples]
     end_errors = motion_values[[0, -1]] - values[[0, -1]]
-    return np.asarray(motion_values - np.linspace(end_errors[0], end_errors[1], len(motion_values)))
+    return motion_values - np.linspace(end_errors[0], end_errors[1], len(motion_values))
 
 
 def write_compensation(compensation: Compensation, path: str | Path) -> Path:
@@ -584,7 +570,7 @@ def write_compensation(compensation: Compensation, path: str | Path) -> Path:
     """
     names = [f"{axis} [{'m' if axis in POSITION_AXES else 'rad'}]" for axis in compensation.axes]
     columns = [compensation.time, *compensation.axes.values()]
-    return write_text(path, table_text(["time [s]", *names], columns))
+    return write_text(path, csv_text(["time [s]", *names], columns))
 
 
 CHANNEL_UNITS = {"f": "m/s2", "w": "rad/s"}
@@ -644,7 +630,7 @@ def response_figure(
 
 def decibels(ratio: FloatArray) -> FloatArray:
     """Return 20 log10 of ratios; NaN where there is none."""
-    return np.asarray(20.0 * np.log10(np.where(ratio > 0.0, ratio, np.nan)))
+    return 20.0 * np.log10(np.where(ratio > 0.0, ratio, np.nan))
 
 
 def inertial_results(

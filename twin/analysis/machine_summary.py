@@ -180,14 +180,13 @@ def pose_name(platform: MachineModel, pose: Any) -> str:
         InputError: not a pose.
         UnreachablePoseError: a leg cannot reach it.
     """
-    stroke = platform.maximum_coordinates - platform.minimum_coordinates
+    stroke = platform.stroke
     stroke_fractions = (platform.inverse_kinematics(pose) - platform.minimum_coordinates) / stroke
     displacements = displacement(pose, platform.home)
     if (stroke_fractions < END_TOLERANCE).all() or (stroke_fractions > 1.0 - END_TOLERANCE).all():
         return "highest" if displacements[2] > 0.0 else "lowest"
-    joint_radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    travel = float(stroke.mean()) if platform.coordinate_unit == "m" else joint_radius
-    relative_sizes = np.abs(displacements) * np.repeat([1.0, joint_radius], 3) / travel
+    travel = float(stroke.mean()) if platform.coordinate_unit == "m" else platform.joint_radius
+    relative_sizes = np.abs(displacements) * np.repeat([1.0, platform.joint_radius], 3) / travel
     is_named = (relative_sizes > MIN_STROKE_FRACTION) & (
         relative_sizes > MIN_RELATIVE_SIZE * relative_sizes.max()
     )

@@ -39,12 +39,13 @@ from twin.basics.arrays import (
     flatten_batch,
     not_negative,
     one_or_each,
+    one_pose,
     positive,
     read_only,
 )
 from twin.errors import ForwardKinematicsError, InputError, SingularPoseError, StateError
 from twin.model.derivatives import forward_dynamics_derivatives
-from twin.model.machine_base import ZERO_VECTOR, Model, changed, characteristic_length
+from twin.model.machine_base import ZERO_VECTOR, Model, changed
 from twin.model.machine_model import MachineModel, as_model
 from twin.rotations import displaced, displacement
 
@@ -137,7 +138,7 @@ def rest_length_forces(platform: MachineModel, lengths: Any) -> FloatArray:
     if springs is None:
         raise InputError("platform", f"{platform.name} has no struts to command by rest length")
     rest_lengths = as_floats(lengths, "lengths", platform.n_actuators)
-    return np.asarray(springs.stiffness * (rest_lengths - springs.rest))
+    return springs.stiffness * (rest_lengths - springs.rest)
 
 
 class Stiffness(NamedTuple):
@@ -161,8 +162,7 @@ class Stiffness(NamedTuple):
 
 def characteristic_scale(platform: MachineModel) -> FloatArray:
     """Return `(6,)`: the platform joints' mean radius [m] three times, then 1 rad three times."""
-    radius = characteristic_length(platform.platform_joints)
-    return np.array([radius, radius, radius, 1.0, 1.0, 1.0])
+    return np.repeat([platform.joint_radius, 1.0], 3)
 
 
 def stiffness_matrix(
@@ -278,7 +278,7 @@ def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
         matrix = np.einsum("kia,i,kib->kab", jacobian, struts.stiffness, jacobian)
     holding_wrench = -weight_wrench(platform, poses)
     slopes = forward_dynamics_derivatives(platform, poses, ZERO_VECTOR, forces, holding_wrench).pose
-    return np.asarray(-(platform.mass_matrix(poses) @ slopes + matrix))
+    return -(platform.mass_matrix(poses) @ slopes + matrix)
 
 
 class EquilibriumError(StateError):
@@ -300,7 +300,7 @@ class Balance(NamedTuple):
     def carried(self, pose: FloatArray) -> FloatArray:
         """Return the forces `(n,)` along the actuators, springs included."""
         coordinates = self.platform.inverse_kinematics(pose)
-        return np.asarray(self.springs.stiffness * (self.rest - coordinates) + self.forces)
+        return self.springs.stiffness * (self.rest - coordinates) + self.forces
 
     def net(self, pose: FloatArray) -> FloatArray:
         """Return the net wrench `(6,)` [N], [N m]."""
@@ -371,7 +371,7 @@ def commanded_coordinates(
     springs = springs_of(platform, stiffness)
     holding = platform.inverse_dynamics(pose, ZERO_VECTOR, ZERO_VECTOR, wrench)
     origin = springs.rest if springs.own else platform.inverse_kinematics(pose)
-    return np.asarray(origin + holding / springs.stiffness)
+    return origin + holding / springs.stiffness
 
 
 def _unloaded(platform: MachineModel, rest: FloatArray) -> FloatArray:
@@ -550,9 +550,7 @@ def sag(
         StateError: an `EquilibriumError`, where the springs do not hold the load.
     """
     springs = springs_of(platform, stiffness)
-    commanded_pose = as_pose(platform.home if pose is None else pose)
-    if commanded_pose.shape != (7,):
-        raise InputError("pose", f"must be one pose (7,), got shape {commanded_pose.shape}")
+    commanded_pose = one_pose(platform.home if pose is None else pose)
     load = weight_wrench(platform, commanded_pose) + as_floats(
         ZERO_VECTOR if wrench is None else wrench, "wrench", 6
     )

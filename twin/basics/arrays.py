@@ -325,11 +325,11 @@ def segment_distance(
     squared_distance = np.minimum(squared_distance, _to_segment(second, first, first_vector))
     squared_distance = np.minimum(squared_distance, _to_segment(second_end, first, first_vector))
     a, b, c = (
-        _dot(first_vector, first_vector),
-        _dot(first_vector, second_vector),
-        _dot(second_vector, second_vector),
+        dot(first_vector, first_vector),
+        dot(first_vector, second_vector),
+        dot(second_vector, second_vector),
     )
-    d, e = _dot(first_vector, start_offset), _dot(second_vector, start_offset)
+    d, e = dot(first_vector, start_offset), dot(second_vector, start_offset)
     determinant = a * c - b * b
     not_parallel = determinant > PARALLEL_SINE_SQUARED * a * c
     divisor = np.where(not_parallel, determinant, 1.0)
@@ -339,7 +339,7 @@ def segment_distance(
     return np.sqrt(
         np.where(
             is_inner,
-            np.minimum(squared_distance, _dot(perpendicular, perpendicular)),
+            np.minimum(squared_distance, dot(perpendicular, perpendicular)),
             squared_distance,
         )
     )
@@ -348,13 +348,14 @@ def segment_distance(
 def _to_segment(point: FloatArray, start: FloatArray, vector: FloatArray) -> FloatArray:
     """Return the squared distances of points from segments `start + [0, 1] vector`."""
     offset = point - start
-    squared_length = _dot(vector, vector)
-    fraction = _dot(offset, vector) / np.where(squared_length > 0.0, squared_length, 1.0)
+    squared_length = dot(vector, vector)
+    fraction = dot(offset, vector) / np.where(squared_length > 0.0, squared_length, 1.0)
     distance_vector = offset - np.clip(fraction, 0.0, 1.0)[..., None] * vector
-    return _dot(distance_vector, distance_vector)
+    return dot(distance_vector, distance_vector)
 
 
-def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
+def dot(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the dot products `(...)` of vectors `(..., 3)`."""
     return np.asarray(np.einsum("...i,...i->...", left, right))
 
 

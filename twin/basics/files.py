@@ -8,17 +8,19 @@ too: one that does not fit its checksum is read with a warning.
 
 from __future__ import annotations
 
+import csv
 import fcntl
+import json
 import os
 import re
 import shutil
 import tempfile
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
-from io import FileIO
+from io import FileIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
@@ -333,6 +335,35 @@ def _clean(folder: Path) -> None:
 def write_text(path: str | Path, text: str) -> Path:
     """Write UTF-8 text atomically; raises InputError as `write_atomically`."""
     return write_atomically(path, lambda file: file.write(text.encode()))
+
+
+def write_csv_table(
+    path: str | Path, mark: str, layout: dict[str, Any], titles: Iterable[str], rows: Iterable[Any]
+) -> Path:
+    """Write a table as CSV below a comment with its mark, layout and checksum; returns its path.
+
+    Args:
+        path: the file.
+        mark: opens the comment.
+        layout: content of the comment.
+        titles: of the columns.
+        rows: lists of numbers; NaN becomes an empty cell.
+
+    Raises:
+        InputError: as `write_atomically`.
+    """
+
+    def write(file: IO[bytes]) -> None:
+        file.write(f"# {mark} {json.dumps(layout | {CHECKSUM_KEY: NO_CHECKSUM})}\n".encode())
+        text = TextIOWrapper(file, "utf-8", newline="")
+        csv.writer(text, lineterminator="\n").writerow(titles)
+        text.detach()
+        for row in rows:
+            cells = ("" if cell != cell else repr(cell) for cell in row)
+            file.write((",".join(cells) + "\n").encode())
+        write_checksum(file)
+
+    return write_atomically(path, write)
 
 
 def append_text(path: str | Path, text: str) -> None:

@@ -11,7 +11,7 @@ import codecs
 import csv
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, NamedTuple, NoReturn
@@ -49,6 +49,12 @@ LONGEST_LINE = 1_000_000
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 """A number with a decimal comma."""
+
+
+def csv_text(titles: Iterable[str], columns: Iterable[Iterable[float]]) -> str:
+    """Return columns of numbers as CSV with their titles above, ten digits each."""
+    rows = (",".join(f"{value:.10g}" for value in row) for row in zip(*columns, strict=True))
+    return "\n".join([",".join(titles), *rows]) + "\n"
 
 
 class Layout(NamedTuple):

@@ -44,7 +44,7 @@ COMMAND_GROUPS = {
         "emulate",
         "imu",
     ),
-    "Check": ("validate", "bench"),
+    "Check": ("validate",),
 }
 """Commands by the group in which `twin --help` lists them, in its order."""
 

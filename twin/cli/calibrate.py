@@ -95,9 +95,14 @@ def calibrate(
     from twin.errors import InputError
 
     ending = ".csv" if plan is not None else ".toml"
-    files = {"out": (out, ending), "offsets": (offsets, ".toml"), "visits": (visits, ".csv")}
-    files["report"] = report, ".html"
-    check_files(reads=(machine, poses, mapping), replace=replace, **files)
+    check_files(
+        reads=(machine, poses, mapping),
+        replace=replace,
+        report=report,
+        out=(out, ending),
+        offsets=(offsets, ".toml"),
+        visits=(visits, ".csv"),
+    )
     if (poses is None) == (plan is None):
         raise InputError("poses", "give a file with measured poses, or --plan N to propose some")
     if plan is None and visits is not None:

@@ -166,7 +166,7 @@ def interruption() -> Iterator[Callable[[], bool]]:
     """
     # A list, read now and then: a handler may run while its own thread holds the lock of an event,
     # and one that came just before a wait without end would never run.
-    requests: list[int] = []
+    requests = []
     signals = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signals.append(signal.SIGHUP)

@@ -10,7 +10,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
 from twin.cli.options import file_option, option
-from twin.cli.values import PAGE_ENDING, check_files, quantities, write_plot
+from twin.cli.values import check_files, quantities, write_plot
 
 if TYPE_CHECKING:
     from twin.motion.cueing import Outcome
@@ -75,7 +75,7 @@ def cue(
     from twin.errors import InputError
     from twin.motion import cueing
 
-    check_files(reads=(machine, source), out=(out, ".csv"), report=(report, PAGE_ENDING))
+    check_files(reads=(machine, source), out=(out, ".csv"), report=report)
     if manoeuvre is not None and source is not None:
         raise InputError("input", "takes the place of --manoeuvre: give one of the two")
     if manoeuvre not in (None, *cueing.MANOEUVRES):

@@ -12,7 +12,7 @@ from twin.cli.application import app
 from twin.cli.console import line, progress_bar, show
 from twin.cli.motion import given_motion, motion_specification
 from twin.cli.options import argument, option
-from twin.cli.values import PAGE_ENDING, check_files, payload_of
+from twin.cli.values import check_files, payload_of
 from twin.errors import InputError
 
 ObjectiveName = Literal["force", "stroke", "footprint", "condition", "price"]
@@ -60,7 +60,7 @@ def design(
 
     design_specification = read_specification(specification)
     target = Path(f"{design_specification.name}.toml") if out is None else out
-    check_files(report=(report, PAGE_ENDING))
+    check_files(report=report)
     targets = [target]
     if front is not None:
         targets += [target.with_stem(f"{target.stem}_{n}") for n in range(2, FRONT_POINTS + 1)]
@@ -116,7 +116,7 @@ def size(
     from twin.design.sizing import read_drives, sizing_results
     from twin.design.sizing import size as sized
 
-    check_files(reads=(machine, motion, drives), report=(report, PAGE_ENDING))
+    check_files(reads=(machine, motion, drives), report=report)
     platform = load(machine, configuration)
     fade_time = 0.0 if fade is None else fade
     motion_request = motion_specification(motion, axis, amplitude, frequency, duration, fade_time)

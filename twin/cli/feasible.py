@@ -12,8 +12,6 @@ from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.options import option
 from twin.cli.values import (
-    ANY_ENDING,
-    PAGE_ENDING,
     check_files,
     payload_of,
     write_json,
@@ -56,7 +54,7 @@ def feasible(
     from twin.cli.tables.analysis import print_feasibility
     from twin.errors import InputError
 
-    check_files(reads=(machine, motion), report=(report, PAGE_ENDING), json=(json, ANY_ENDING))
+    check_files(reads=(machine, motion), report=report, json=json)
     if over_range and motion is not None:
         raise InputError("range", "poses at rest have no motion; leave one of the two out")
     if report is not None and motion is None:

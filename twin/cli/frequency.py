@@ -8,7 +8,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import show
 from twin.cli.options import option
-from twin.cli.values import PAGE_ENDING, check_files, quantity_option, renamed_fields, write_json
+from twin.cli.values import check_files, quantity_option, renamed_fields, write_json
 
 AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
 MethodName = Literal["chirp", "stepped"]
@@ -78,7 +78,7 @@ def frequency(
     from twin.cli.tables.analysis import response_content, response_results
     from twin.control import make_controller
 
-    check_files(reads=(machine,), json=(json, ".json"), report=(report, PAGE_ENDING))
+    check_files(reads=(machine,), json=json, report=report)
     measurement_options = {
         "timestep": timestep,
         "low": low,

@@ -100,7 +100,7 @@ def identify(
         reads=(machine, mapping, *logs),
         replace=replace,
         out=(out, ".toml"),
-        report=(report, ".html"),
+        report=report,
     )
     if report is not None:
         optional("jinja2")

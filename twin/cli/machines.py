@@ -6,7 +6,7 @@ import time as clock
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from twin.cli import options
 from twin.cli.application import app
@@ -221,7 +221,7 @@ def _track(platform: Platform, engine: options.EngineName) -> None:
 def _step(platform: Platform, engine: options.EngineName, environment: str) -> None:
     import gymnasium
 
-    env: Any = gymnasium.make(environment, machine=platform, engine=engine)
+    env = gymnasium.make(environment, machine=platform, engine=engine)
     env.reset(seed=0)
     env.step(env.action_space.sample())
     env.close()

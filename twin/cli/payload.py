@@ -9,8 +9,6 @@ from twin.cli.application import app
 from twin.cli.console import progress_bar, show
 from twin.cli.options import option
 from twin.cli.values import (
-    ANY_ENDING,
-    PAGE_ENDING,
     check_files,
     in_unit,
     pose_of,
@@ -73,7 +71,7 @@ def payload(
     from twin.analysis.platform import load
     from twin.cli.tables.analysis import payload_results
 
-    check_files(reads=(machine,), json=(json, ANY_ENDING), report=(report, PAGE_ENDING))
+    check_files(reads=(machine,), json=json, report=report)
     platform = load(machine, configuration)
     in_unit(limit, "limit", platform.force_unit, f"the limit of {platform.name}")
     search: dict[str, Any] = {"limit": limit, "sense": sense, "start": first_mass, "step": step}
@@ -124,7 +122,7 @@ def workspace(
         workspace_results,
     )
 
-    check_files(report=(report, PAGE_ENDING), json=(json, ANY_ENDING))
+    check_files(report=report, json=json)
     platform = load(machine, configuration)
     center = pose_of(platform, pose)
     unit = "N/m" if platform.coordinate_unit == "m" else "N m/rad"

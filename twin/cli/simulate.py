@@ -13,7 +13,6 @@ from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.options import argument, file_option, option
 from twin.cli.values import (
     HOLDING_FORCES,
-    PAGE_ENDING,
     TRAJECTORY_ENDINGS,
     check_files,
     constant_forces,
@@ -72,7 +71,7 @@ def simulate(
     from twin.charts.panels import number
     from twin.engines.base import suitable_timestep
 
-    check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), report=(report, PAGE_ENDING))
+    check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), report=report)
     platform = load(machine, configuration)
     initial_pose = pose_of(platform, pose)
     forces = constant_forces(platform, force, initial_pose)
@@ -147,6 +146,8 @@ def setpoints(
     import numpy as np
 
     from twin.analysis.platform import load
+    from twin.basics.arrays import one_of
+    from twin.basics.text_table import csv_text
     from twin.cli.tables.analysis import print_banner
     from twin.control.controller import sample_reference
     from twin.errors import InputError
@@ -155,9 +156,7 @@ def setpoints(
     check_files(reads=(machine, motion), replace=replace, out=(out, ".csv"))
     platform = load(machine, configuration)
     units_in_si = UNITS[platform.coordinate_unit]
-    unit = units or platform.coordinate_unit
-    if unit not in units_in_si:
-        raise InputError("units", f"must be one of {', '.join(units_in_si)}, not {unit!r}")
+    unit = one_of(units or platform.coordinate_unit, "units", units_in_si)
     specification = motion_specification(motion, axis, amplitude, frequency, duration, fade)
     motion_to_sample, seconds = given_motion(specification, platform, column, absolute)
     if motion_to_sample is None:
@@ -179,8 +178,4 @@ def setpoints(
     )
     values = (reference.coordinates - zero_coordinates) / units_in_si[unit]
     titles = ["time [s]", *(f"leg {k + 1} [{unit}]" for k in range(platform.n_actuators))]
-    rows = (
-        ",".join([f"{time:.9g}", *(f"{value:.9g}" for value in row)])
-        for time, row in zip(reference.time, values, strict=True)
-    )
-    write(out, "\n".join([",".join(titles), *rows]) + "\n")
+    write(out, csv_text(titles, [reference.time, *values.T]))

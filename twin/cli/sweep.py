@@ -14,7 +14,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
 from twin.cli.options import argument, option
-from twin.cli.values import ANY_ENDING, check_files, settings_from, write_json
+from twin.cli.values import check_files, settings_from, write_json
 from twin.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def sweep(
     from twin.sweep import run_sweep
     from twin.sweep.folder import DONE_STATUS, STOPPED_STATUS
 
-    check_files(json=(json, ANY_ENDING))
-    changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
+    check_files(json=json)
+    changes = {"controllers": controller, "payloads": payload, "seeds": seeds}
     changes |= {"engines": engine, "configurations": configuration, "samples": samples}
     changes = {name: value for name, value in changes.items() if value}
     plan = described(subject, set_ or [], changes | settings_from(field or [], "field"))

@@ -13,7 +13,7 @@ from twin.cli.application import app
 from twin.cli.console import line, paragraph, table
 from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.options import file_option
-from twin.cli.values import PAGE_ENDING, TRAJECTORY_ENDINGS, check_files, save, write_plot
+from twin.cli.values import TRAJECTORY_ENDINGS, check_files, save, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
@@ -63,7 +63,7 @@ def track(
     from twin.cli.tables.analysis import print_banner
     from twin.control import make_controller
 
-    check_files(reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), report=(report, PAGE_ENDING))
+    check_files(reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), report=report)
     check_files(reads=(motion,), readings=(readings, ".csv"))
     platform = load(machine, configuration, limits=not no_limits)
     if readings is not None:

@@ -145,7 +145,7 @@ def evaluate(
     )
     from twin.training.evaluation import evaluate as run
 
-    check_files(json=(json, ".json"), markdown=(markdown, ".md"))
+    check_files(json=json, markdown=(markdown, ".md"))
     environment_settings = environment_options(
         option, machine=machine, configuration=configuration, randomisation=randomisation
     )

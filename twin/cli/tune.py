@@ -15,7 +15,6 @@ from twin.cli.application import app
 from twin.cli.console import line, table
 from twin.cli.options import file_option, option
 from twin.cli.values import (
-    PAGE_ENDING,
     check_files,
     in_unit,
     quantities,
@@ -27,7 +26,7 @@ from twin.cli.values import (
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
-    from twin.analysis.tuning.tuning import StepStudy, Trial, Tuning
+    from twin.analysis.tuning.tuning import Trial, Tuning
 
 LoopName = Literal["velocity", "position"]
 
@@ -99,7 +98,7 @@ def tune(
     from twin.analysis.tuning.tuning import control_snippet, tuning_figure
     from twin.errors import InputError
 
-    check_files(reads=(machine,), report=(report, PAGE_ENDING))
+    check_files(reads=(machine,), report=report)
     check_files(reads=(machine,), replace=replace, out=(out, ".toml"))
     platform = load(machine, configuration)
     units = _units(platform, loop)
@@ -111,8 +110,8 @@ def tune(
     bounds = {"rise_time": rise_time, "settling_time": settling_time, "overshoot": overshoot}
     if carried and loop == "position":
         raise InputError("carried", "is for the velocity loop")
-    step: dict[str, Any] = _given_options({"size": size, "carried": carried or None})
-    study_type: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
+    step = _given_options({"size": size, "carried": carried or None})
+    study_type = VelocityStudy if loop == "velocity" else PositionStudy
     study = study_type(engine=engine, fidelity=fidelity, **step)
     specification = changed(study.specification, **_given_options(bounds))
     search["start"] = search.pop("first_gains")

@@ -1,4 +1,4 @@
-"""The commands `validate` and `bench`."""
+"""The command `validate`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import line, table
 from twin.cli.options import option
-from twin.cli.values import ANY_ENDING, PAGE_ENDING, check_files
+from twin.cli.values import check_files
 
 
 @app.command()
@@ -29,12 +29,12 @@ def validate(
     from twin.charts.panels import number
     from twin.machine.machine import machine_names
     from twin.validation.report.page import make_report
-    from twin.validation.runner import engine_notes
+    from twin.validation.runner import raised_mass_notes
 
-    check_files(report=(report, PAGE_ENDING), json=(json, ANY_ENDING))
+    check_files(report=report, json=json)
     names = machines or machine_names()
     content = make_report(names, case, report, json, jobs, command_line())
-    for note in engine_notes(names):
+    for note in raised_mass_notes(names):
         line(note)
     rows = []
     for entry in content["cases"]:
@@ -73,31 +73,3 @@ def validate(
         if path is not None:
             line(f"wrote {path}")
     raise typer.Exit(int(content["verdict"] == "fail"))
-
-
-@app.command()
-def bench(machines: options.Machines = None) -> None:
-    """Time the main functions and the engines' steps on this computer."""
-    from twin.analysis.benchmark import BATCH_SIZE, function_times, step_times
-    from twin.analysis.platform import load
-    from twin.engines.base import suitable_timestep
-    from twin.machine.machine import machine_names
-
-    for name in machines or machine_names():
-        platform = load(name)
-        functions = [
-            (time.name, 1e6 * time.one, 1e6 * time.batch, 1.0 / time.batch)
-            for time in function_times(platform)
-        ]
-        in_batch = f"in a batch of {BATCH_SIZE} [us]"
-        columns = ("function", "one call [us]", in_batch, "states [1/s]")
-        table(columns, functions, platform.name)
-        timestep = suitable_timestep(platform)
-        steps = [
-            (time.engine, time.fidelity, "not installed", "")
-            if time.step is None
-            else (time.engine, time.fidelity, 1e6 * time.step, timestep / time.step)
-            for time in step_times(platform)
-        ]
-        real_time = f"times real time at {1e3 * timestep:g} ms [1]"
-        table(("engine", "fidelity", "step [us]", real_time), steps)

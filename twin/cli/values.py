@@ -60,6 +60,8 @@ def check_files(
     *,
     reads: Iterable[str | Path | None] = (),
     replace: bool = True,
+    report: Path | None = None,
+    json: Path | None = None,
     **files: tuple[Path | None, *tuple[str, ...]],
 ) -> None:
     """Check, before the work, that the files named by options can probably be written.
@@ -67,6 +69,8 @@ def check_files(
     Args:
         reads: arguments that name files which the command reads, or other things.
         replace: whether files that exist may be replaced.
+        report: file of a page.
+        json: file of any ending.
         files: option -> file (None without the option) and allowed endings of its name.
 
     Raises:
@@ -76,6 +80,7 @@ def check_files(
             is not installed.
     """
     reads = tuple(reads)
+    files |= {"report": (report, PAGE_ENDING), "json": (json, ANY_ENDING)}
     for option, (path, *endings) in files.items():
         if path is not None:
             with renamed_fields(path=option):
@@ -175,7 +180,7 @@ def settings_from(texts: Iterable[str], option: str) -> dict[str, Any]:
     Raises:
         InputError: a text without =, or a name that comes twice.
     """
-    settings: dict[str, Any] = {}
+    settings = {}
     for item in texts:
         name, equal_sign, text = item.partition("=")
         if not equal_sign or not name.strip():

@@ -189,7 +189,7 @@ def _environment(
     """Return an environment under a policy and its page."""
     from twin.page.environment import EnvironmentSession, environment_page
 
-    options: dict[str, Any] = {"machine": machine, "configuration": configuration, **given}
+    options = {"machine": machine, "configuration": configuration, **given}
     given_settings = {key: value for key, value in options.items() if value is not None}
     session = EnvironmentSession(name, policy, **given_settings)
     if session.changes:

@@ -25,7 +25,7 @@ from twin.errors import InputError, brief
 from twin.kernels.control.controllers import all_near, all_within, any_reaches
 from twin.kernels.kinematics import inverse_kinematics_batch
 from twin.model.integrate import static_deflection
-from twin.model.machine_model import MachineModel, as_model
+from twin.model.machine_model import MachineModel, actuator_derivatives, as_model
 from twin.motion import Motion
 from twin.motion.recording import constrained_motion
 from twin.plant.drives import actuator_limit
@@ -154,7 +154,7 @@ def reference_of(
     rates, accelerations = (np.zeros_like(coordinates) for _ in range(2))
     if solvable.any():
         motion = (values[solvable] for values in (poses, twist, acceleration))
-        rates[solvable], accelerations[solvable] = _derivatives(platform, *motion)
+        rates[solvable], accelerations[solvable] = actuator_derivatives(platform, *motion)
     if platform.n_deflections:
         reachable = solvable & within_stroke.all(axis=1)
         actuator_motion = (coordinates, rates, accelerations)
@@ -209,17 +209,6 @@ def _hold_last(values: FloatArray, is_reachable: Any, first_values: FloatArray) 
     return np.where((last_reachable >= 0)[:, None], values[last_reachable], first_values)
 
 
-def _derivatives(
-    platform: MachineModel, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return rates and accelerations `(k, n)` of the actuators' coordinates."""
-    jacobian = platform.jacobian(pose)
-    jacobian_rate = platform.jacobian_derivative(pose, twist)
-    rates = np.einsum("kij,kj->ki", jacobian, twist)
-    velocity_product = np.einsum("kij,kj->ki", jacobian_rate, twist)
-    return rates, np.einsum("kij,kj->ki", jacobian, acceleration) + velocity_product
-
-
 class Supervisor:
     """Finds the reason to stop a machine, if there is one.
 
@@ -257,7 +246,7 @@ class Supervisor:
         Raises:
             InputError: bounds that are not above zero.
         """
-        stroke = platform.maximum_coordinates - platform.minimum_coordinates
+        stroke = platform.stroke
         self.following = positive(following, "following") * stroke
         self.speed = actuator_limit(platform, "speed")
         self.fastest = OVERSPEED_FACTOR * self.speed

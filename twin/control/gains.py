@@ -18,7 +18,6 @@ import numpy as np
 from twin.basics.arrays import FloatArray, read_only
 from twin.machine.hardware.drive import CascadeGains
 from twin.model.integrate import static_deflection
-from twin.model.machine_base import characteristic_length
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.drives import equivalent_inertia, mobility
 from twin.rotations import displaced
@@ -71,8 +70,7 @@ def falling_stiffness(platform: MachineModel) -> float:
     The result is minus the smallest eigenvalue of the symmetric part of D at home, zero where none
     is negative. D is by central differences over all motions that the legs allow.
     """
-    reference_length = characteristic_length(platform.platform_joints)
-    steps = DISPLACEMENT_STEP * np.diag(np.repeat([reference_length, 1.0], 3))
+    steps = DISPLACEMENT_STEP * np.diag(np.repeat([platform.joint_radius, 1.0], 3))
     poses = platform.constrain(displaced(np.tile(platform.home, (12, 1)), [*steps, *-steps])).pose
     zero_twists, k = np.zeros((12, 6)), platform.n_deflections
     deflection = static_deflection(platform, poses, zero_twists, zero_twists) if k else None
@@ -151,7 +149,6 @@ def drive_model(platform: MachineModel) -> DriveModel:
         InputError: not a machine.
     """
     legs, limits = as_model(platform).parameters.legs, platform.limits
-    stroke = platform.maximum_coordinates - platform.minimum_coordinates
     drive_rows = []
     for leg in legs:
         effort_limit = inf if leg.actuator.effort is None or not limits else leg.actuator.effort
@@ -199,7 +196,7 @@ def drive_model(platform: MachineModel) -> DriveModel:
         half_backlash,
         compliance,
         largest_effort,
-        FRICTION_SMOOTHING_SPEED * stroke,
+        FRICTION_SMOOTHING_SPEED * platform.stroke,
         np.full(len(legs), BACKLASH_SMOOTHING_FORCE * _largest_holding_force(platform)),
         counts,
         max((drive.delay for drive in drives), default=0.0),

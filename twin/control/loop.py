@@ -142,10 +142,9 @@ class SafeStop:
         self._brakes = np.array(
             [float(drive is not None and drive.reflected().brake > 0.0) for drive in drives]
         )
-        stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        self._speed_limits = actuator_limit(platform, "speed", stroke)
+        self._speed_limits = actuator_limit(platform, "speed", platform.stroke)
         self.duration = RAMP_TIME + SETTLING_TIME + max(engage_times) + SWING_OUT_TIME
-        self._standstill_speeds = STANDSTILL_SPEED * stroke
+        self._standstill_speeds = STANDSTILL_SPEED * platform.stroke
         self._has_no_speed_sensor = takes_positions(platform) and not has_encoders(platform)
         self._period = period
         self._start_rates: FloatArray = np.zeros(platform.n_actuators)

@@ -32,7 +32,6 @@ from twin.kernels.control.predictive import (
 from twin.kernels.derivatives import States, step_slopes
 from twin.model.batch import chunk_bounds, on_threads, usable_cores
 from twin.model.derivatives import slope_width
-from twin.model.machine_base import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
@@ -126,11 +125,10 @@ def objective(model: MachineModel, drives: DriveModel, node_distance: float) -> 
         drives: the same of its drives.
         node_distance: between nodes [s].
     """
-    radius = characteristic_length(model.platform_joints)
-    pose_weight = np.array([radius**-2.0] * 3 + [1.0] * 3)
+    pose_weight = np.array([model.joint_radius**-2.0] * 3 + [1.0] * 3)
     twist_weight, acceleration_weight = SPEED_WEIGHT / RETURN_BANDWIDTH**2, RETURN_BANDWIDTH**-4.0
     terminal_weight, gain = double_integrator(node_distance, twist_weight, acceleration_weight)
-    stroke = model.maximum_coordinates - model.minimum_coordinates
+    stroke = model.stroke
     speed_limits = (1.0 - FEEDBACK_MARGIN) * actuator_limit(model, "speed")
     cost = Cost(
         pose_weight,

@@ -522,8 +522,7 @@ def _terms(platform: MachineModel) -> list[Parameter]:
 
 def _signal_priors(platform: MachineModel) -> dict[str, tuple[float, float]]:
     """Return the prior standard deviations of scale and bias of each signal."""
-    ranges = platform.maximum_coordinates - platform.minimum_coordinates
-    priors = {"coordinates": (SCALE_PRIOR, BIAS_PRIOR * float(ranges.mean()))}
+    priors = {"coordinates": (SCALE_PRIOR, BIAS_PRIOR * float(platform.stroke.mean()))}
     parameters = platform.parameters
     weight = parameters.platform.body.mass * max(parameters.gravity, 1.0) / platform.n_actuators
     efforts = [leg.actuator.effort or weight for leg in parameters.legs]

@@ -27,7 +27,6 @@ from twin.kernels.kinematics import (
 from twin.kernels.legs.interface import Legs
 from twin.model.machine_base import (
     MachineBase,
-    characteristic_length,
     constraint_rows,
     inside,
     meets_constraints,
@@ -140,8 +139,7 @@ def nearest_poses(
     coordinates [m] or [rad]. Both are NaN in rows that start out of reach.
     """
     legs, poses = machine.constants.legs, start.copy()
-    joint_radius = characteristic_length(machine.platform_joints)
-    scale = np.repeat([1.0, 1.0 / joint_radius], 3)
+    scale = np.repeat([1.0, 1.0 / machine.joint_radius], 3)
     residuals, jacobians = _coordinate_errors(machine, coordinates, poses, scale)
     damping = np.full(len(poses), INITIAL_DAMPING)
     active: Any = np.isfinite(residuals).all(axis=1) & np.isfinite(jacobians).all(axis=(1, 2))
@@ -176,7 +174,7 @@ def nearest_poses(
         damping[active_rows] = np.where(improved, 0.1, 5.0) * np.maximum(
             damping[active_rows], MIN_DAMPING
         )
-        step_size = np.abs(step / scale).max(axis=1) / joint_radius
+        step_size = np.abs(step / scale).max(axis=1) / machine.joint_radius
         finished = (step_size < MIN_STEP) | ~improved & (step_size < STALLED_STEP)
         active[active_rows[finished | (damping[active_rows] > MAX_DAMPING)]] = False
     return poses, residuals
@@ -277,7 +275,7 @@ def _on_home_side(
     if not len(poses):
         return None
     distance = displacement(poses, np.tile(machine.home, (len(poses), 1)))
-    distance[:, :3] /= characteristic_length(machine.platform_joints)
+    distance[:, :3] /= machine.joint_radius
     return np.asarray(poses[np.linalg.norm(distance, axis=1).argmin()])
 
 
@@ -291,8 +289,7 @@ def waypoints(machine: MachineBase) -> tuple[FloatArray, FloatArray]:
     legs, n_constraints = machine.constants.legs, 6 - machine.dof
     directions = np.random.default_rng(0).normal(size=(SEARCH_DIRECTIONS, 6))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    joint_radius = characteristic_length(machine.platform_joints)
-    directions *= np.repeat([joint_radius, 1.0], 3)
+    directions *= np.repeat([machine.joint_radius, 1.0], 3)
     fractions = SEARCH_LENGTH * np.arange(1, POSES_PER_DIRECTION + 1) / POSES_PER_DIRECTION
     steps = (fractions[:, None] * directions[:, None]).reshape(-1, 6)
     poses = turned(np.tile(machine.home, (len(steps), 1)), steps)
@@ -475,7 +472,7 @@ def assembly_modes(
         InputError: coordinates so large that rounding hides the platform's turn.
     """
     random, modes = np.random.default_rng(0), np.empty((0, 7))
-    joint_radius, n_idle_rounds = characteristic_length(machine.platform_joints), 0
+    joint_radius, n_idle_rounds = machine.joint_radius, 0
     largest_distance = MAX_LENGTH * (joint_radius if machine.coordinate_unit == "m" else 1.0)
     if np.abs(coordinates).max() > largest_distance:
         unit = machine.coordinate_unit

@@ -48,6 +48,7 @@ ZERO_VECTOR = np.zeros(6)
 GEOMETRY_ATTRIBUTES = (
     *("name", "kind", "base_joints", "platform_joints", "first_axes", "n_actuators", "dof"),
     *("home", "home_coordinates", "home_reaches", "minimum_coordinates", "maximum_coordinates"),
+    *("stroke", "joint_radius"),
     *("n_deflections", "coordinate_unit", "force_unit"),
 )
 """Attributes that machines of the same geometry share."""
@@ -328,22 +329,13 @@ def _not_allowed(field: str, entry: int, nearest: str = "") -> InputError:
     )
 
 
-def characteristic_length(platform_joints: FloatArray) -> float:
-    """Return the mean distance [m] of the platform joints from the reference point.
-
-    Dividing the moment columns of the Jacobian by it makes all entries lengths per length, so
-    that the condition number does not depend on the unit of length.
-    """
-    return float(np.linalg.norm(platform_joints, axis=1).mean())
-
-
 def condition_number(jacobian: FloatArray, constraints: FloatArray, length: float) -> FloatArray:
     """Return the condition numbers `(...)` of Jacobians `(..., n, 6)`, moments scaled by `length`.
 
     Conditions `(..., c, 6)` restrict the twists. 1 is the best a machine can have; infinite at a
     singular pose.
     """
-    units = np.array([1.0, 1.0, 1.0, length, length, length])
+    units = np.repeat([1.0, length], 3)
     scaled = jacobian / units
     if constraints.shape[-2]:
         scaled = scaled @ null_space(constraints / units)
@@ -458,6 +450,8 @@ class MachineBase:
         self.force_unit = actuators[0].effort_unit
         self.minimum_coordinates = read_only([actuator.minimum for actuator in actuators])
         self.maximum_coordinates = read_only([actuator.maximum for actuator in actuators])
+        self.stroke = read_only(self.maximum_coordinates - self.minimum_coordinates)
+        self.joint_radius = float(np.linalg.norm(self.platform_joints, axis=1).mean())
 
     def _share(self, other: MachineBase) -> None:
         """Share the attributes that follow from the geometry with another machine."""

@@ -38,7 +38,6 @@ from twin.model.machine_base import (
     LegCoordinates,
     MachineBase,
     PlatformMotion,
-    characteristic_length,
     check_constraints,
     check_nearest,
     condition_number,
@@ -295,8 +294,7 @@ class MachineModel(MachineBase):
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
             UnreachablePoseError: a leg cannot reach a pose.
         """
-        reference_length = characteristic_length(self.platform_joints)
-        return condition_number(self.jacobian(pose), self.constraints(pose), reference_length)
+        return condition_number(self.jacobian(pose), self.constraints(pose), self.joint_radius)
 
     def as_deflection(self, deflection: Any) -> FloatArray:
         """Return checked deflections of springs and rates `(..., 2k)`; None: zero.
@@ -510,6 +508,17 @@ def forward_kinematics_all(
 def six_or_zero(value: Any, field: str) -> FloatArray:
     """Return a checked twist, acceleration or wrench `(..., 6)`; None: zero."""
     return as_floats(ZERO_VECTOR if value is None else value, field, 6)
+
+
+def actuator_derivatives(
+    platform: MachineModel, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return rates and accelerations `(k, n)` of the actuators' coordinates along a motion."""
+    jacobian = platform.jacobian(pose)
+    jacobian_rate = platform.jacobian_derivative(pose, twist)
+    rates = np.einsum("kij,kj->ki", jacobian, twist)
+    velocity_product = np.einsum("kij,kj->ki", jacobian_rate, twist)
+    return rates, np.einsum("kij,kj->ki", jacobian, acceleration) + velocity_product
 
 
 def as_model(value: Any) -> MachineModel:

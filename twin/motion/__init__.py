@@ -18,12 +18,11 @@ from twin.motion.profiles import (
     shortest_rise,
 )
 from twin.motion.recording import RecordedMotion, read_recording
-from twin.motion.tank_track import Barriers, TankTrackMotion, TrackedVehicle, barrier_course
+from twin.motion.tank_track import TankTrackMotion
 
 __all__ = [
     "LAWS",
     "AxisSample",
-    "Barriers",
     "ChirpMotion",
     "Motion",
     "MotionSample",
@@ -34,9 +33,7 @@ __all__ = [
     "SineMotion",
     "StepMotion",
     "TankTrackMotion",
-    "TrackedVehicle",
     "axis_names",
-    "barrier_course",
     "read_recording",
     "rotational_motion",
     "shortest_rise",

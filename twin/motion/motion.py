@@ -306,7 +306,7 @@ def minimum_jerk(phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
 def smooth_rise(phase: FloatArray) -> FloatArray:
     """Return the transition of `minimum_jerk` alone, without derivatives."""
     u = np.minimum(np.maximum(phase, 0.0), 1.0)
-    return np.asarray(u * u * u * (10.0 + u * (6.0 * u - 15.0)))
+    return u * u * u * (10.0 + u * (6.0 * u - 15.0))
 
 
 class Fade(NamedTuple):

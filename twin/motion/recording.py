@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.polynomial import Legendre, Polynomial
-from numpy.polynomial.legendre import legvander
+from numpy.polynomial import Polynomial
 
 from twin.basics.arrays import FloatArray, as_flag, bounded, one_of, positive, read_only
 from twin.errors import InputError, StateError, UnreachablePoseError
@@ -19,7 +18,7 @@ from twin.model.integrate import static_deflection
 from twin.model.machine_base import PlatformMotion
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import POSITION_AXES, AxisSample, Motion
-from twin.motion.profiles import StepMotion, integrals, knots_of, spline_through
+from twin.motion.profiles import StepMotion, spline_through
 from twin.motion.table import (
     ACCELERATION_QUANTITY,
     ANGLE_QUANTITY,
@@ -63,9 +62,6 @@ Along free axes nothing is missing; along locked ones almost all of it is.
 """
 
 DRIFT_METHODS = ("detrend", "high_pass", "none")
-
-BLOCK_SIZE = 10_000
-"""Number of samples that are checked together: what is computed of them is larger than they are."""
 
 MAX_SAMPLES = 10_000_000
 """Maximum number of samples on the even grid of the high-pass filter; more means wildly uneven
@@ -191,7 +187,7 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
     """
     n_intervals = round(motion.duration / timestep)
     time = np.arange(n_intervals + 1.0) * (motion.duration / n_intervals)
-    springs: dict[str, FloatArray] = {}
+    springs = {}
     try:
         reference = constrained_motion(machine, motion, time)
         coordinates = machine.inverse_kinematics(reference.pose)
@@ -241,10 +237,10 @@ def _force_use(machine: MachineModel, forces: FloatArray) -> float:
 
 
 def _jump_use(machine: MachineModel, coordinates: FloatArray) -> float:
+    """Return the largest jump of an actuator from home over the one that it can follow."""
     speed = _limits(machine, "speed")
     max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
-    stroke = machine.maximum_coordinates - machine.minimum_coordinates
-    max_jump = np.minimum(max_fraction * stroke, JUMP_TIME * speed)
+    max_jump = np.minimum(max_fraction * machine.stroke, JUMP_TIME * speed)
     return float((np.abs(coordinates - machine.home_coordinates).max(axis=0) / max_jump).max())
 
 
@@ -260,52 +256,18 @@ def _limits(machine: MachineModel, name: str) -> FloatArray:
 
 
 class Curve(NamedTuple):
-    """Motion along one axis: a spline less a polynomial that removes drift.
+    """Motion along one axis: splines less a polynomial that removes drift."""
 
-    To save memory, only value and rate are splines: each has as many coefficients as there are
-    samples.
-    """
-
-    value: Any
-    """`scipy.interpolate.BSpline`"""
-    rate: Any
-    """its derivative as a spline of its own, from which the acceleration is taken; or None"""
+    splines: tuple[Any, Any, Any]
+    """`scipy.interpolate.BSpline` of value, rate and acceleration"""
     drift: Polynomial
 
     def __call__(self, time: FloatArray) -> FloatArray:
         """Return value, rate and acceleration `(m, 3)` at times `(m,)` [s]."""
-        rate, order = (self.value, 1) if self.rate is None else (self.rate, 0)
-        derivatives = (
-            self.value(time) - self.drift(time),
-            rate(time, order) - self.drift.deriv(1)(time),
-            rate(time, order + 1) - self.drift.deriv(2)(time),
-        )
+        derivatives = [
+            spline(time) - self.drift.deriv(k)(time) for k, spline in enumerate(self.splines)
+        ]
         return np.stack(derivatives, axis=1)
-
-
-def curve_of_values(
-    time: FloatArray, values: FloatArray, field: str, knots: FloatArray | None = None
-) -> Curve:
-    """Return the curve through samples `(n,)` of the axis itself at times `(n,)` [s].
-
-    Raises:
-        InputError: see `spline_through`.
-    """
-    return Curve(spline_through(time, values, field, knots), None, Polynomial([0.0]))
-
-
-def curve_of_accelerations(
-    time: FloatArray, accelerations: FloatArray, field: str, knots: FloatArray | None = None
-) -> Curve:
-    """Return the curve of samples `(n,)` of the second derivative, from rest at zero.
-
-    The spline through the samples is integrated twice, exactly.
-
-    Raises:
-        InputError: see `spline_through`.
-    """
-    value, rate = integrals(spline_through(time, accelerations, field, knots), knots)
-    return Curve(value, rate, Polynomial([0.0]))
 
 
 def integrated_curve(
@@ -315,9 +277,10 @@ def integrated_curve(
     *,
     drift: str = "detrend",
     cutoff: Any = 0.2,
-    knots: FloatArray | None = None,
 ) -> Curve:
     """Return the curve of an axis from samples of its acceleration.
+
+    The spline through the samples is integrated twice, exactly, from rest at zero.
 
     Treatments of drift:
 
@@ -335,33 +298,21 @@ def integrated_curve(
         field: name of the column, for the message.
         drift: one of the three.
         cutoff: [Hz] of the high-pass filter: content below it is lost.
-        knots: `knots_of(time)`, which the axes of a recording share; computed where None.
 
     Raises:
         InputError: unknown treatment, cutoff outside what the record can hold.
     """
     one_of(drift, "drift", DRIFT_METHODS)
-    if drift == "none":
-        return curve_of_accelerations(time, accelerations, field, knots)
     if drift == "high_pass":
         time, accelerations = _high_passed(time, accelerations, field, cutoff)
-        knots = None
-    curve = curve_of_accelerations(time, accelerations, field, knots)
-    return curve._replace(drift=_trend(curve, time, 1 if drift == "high_pass" else 3))
-
-
-def _trend(curve: Curve, time: FloatArray, degree: int) -> Polynomial:
-    """Return the least-squares polynomial through a curve at even times, as many as samples."""
-    products, moments = np.zeros((degree + 1, degree + 1)), np.zeros(degree + 1)
-    time_span = (float(time[0]), float(time[-1]))
-    for block_start in range(0, len(time), BLOCK_SIZE):
-        rows = np.arange(block_start, min(block_start + BLOCK_SIZE, len(time))) / (len(time) - 1)
-        terms = legvander(2.0 * rows - 1.0, degree)
-        products += terms.T @ terms
-        moments += terms.T @ curve.value(time_span[0] + rows * (time_span[1] - time_span[0]))
-    return Legendre(np.linalg.solve(products, moments), time_span).convert(
-        time_span, Polynomial, (-1, 1)
-    )
+    acceleration = spline_through(time, accelerations, field)
+    rate = acceleration.antiderivative()
+    value = rate.antiderivative()
+    trend = Polynomial([0.0])
+    if drift != "none":
+        even_times = np.linspace(time[0], time[-1], len(time))
+        trend = Polynomial.fit(even_times, value(even_times), 1 if drift == "high_pass" else 3)
+    return Curve((value, rate, acceleration), trend)
 
 
 def _high_passed(
@@ -446,24 +397,17 @@ class RecordedMotion(Motion):
             check_sizes(samples, column_definitions)
         times = times - times[0]
         super().__init__(center, times[-1], convention, fade_in, fade_out)
-        curves: dict[str, Curve] = {}
-        knots = knots_of(times) if len(times) >= 6 else None
-        for name in tuple(samples):
-            values = samples.pop(name)  # Released before the next curve needs memory.
-            if column_definitions[name].quantity in (LENGTH_QUANTITY, ANGLE_QUANTITY):
-                curve = curve_of_values(times, values, name, knots)
+        curves = {}
+        for name, values in samples.items():
+            axis, quantity = column_definitions[name]
+            if quantity in (LENGTH_QUANTITY, ANGLE_QUANTITY):
+                spline = spline_through(times, values, name)
+                splines = spline, spline.derivative(), spline.derivative(2)
+                curve = Curve(splines, Polynomial([0.0]))
             else:
-                curve = integrated_curve(
-                    times, values, name, drift=drift, cutoff=cutoff, knots=knots
-                )
-            _check_curve(
-                curve,
-                times,
-                name,
-                column_definitions[name].quantity in (LENGTH_QUANTITY, ACCELERATION_QUANTITY),
-                check_size,
-            )
-            curves[column_definitions[name].axis] = curve
+                curve = integrated_curve(times, values, name, drift=drift, cutoff=cutoff)
+            _check_curve(curve, times, name, axis in POSITION_AXES, check_size)
+            curves[axis] = curve
         self._set(time=read_only(times), curves=curves)
 
     def _axes(self, time: FloatArray) -> AxisSample:
@@ -471,15 +415,6 @@ class RecordedMotion(Motion):
         for axis, curve in self.curves.items():
             result[:, :, self.axis_names.index(axis)] = curve(time).T
         return AxisSample(*result)
-
-
-class _ReleasedColumns(dict[str, FloatArray]):
-    """Columns of a recording, released while they are read: each is in memory once."""
-
-    def items(self) -> Any:
-        """Yield and remove the columns."""
-        while self:
-            yield self.popitem()
 
 
 def read_recording(
@@ -512,9 +447,7 @@ def read_recording(
     """
     definitions = known_columns(convention)
     table = read_table(path, definitions, units=units, columns=columns)
-    samples = _ReleasedColumns(reversed(table.columns.items()))
-    names = tuple(samples)
-    table.columns.clear()
+    samples = dict(table.columns)
     if "time" not in samples:
         raise InputError(str(table.file), "line 1: has no column 'time'; add it, or rename one")
     time = samples.pop("time")
@@ -528,7 +461,7 @@ def read_recording(
     except SampleError as error:
         raise table.fault(error.row, error.column, error.message) from None
     except InputError as error:
-        if error.field not in names:
+        if error.field not in table.columns:
             raise
         raise InputError(str(table.file), f"column {error.field!r}: {error.message}") from None
 
@@ -537,11 +470,7 @@ def _check_curve(
     curve: Curve, time: FloatArray, name: str, is_linear: bool, check_size: bool
 ) -> None:
     """Refuse a curve whose values are not finite or that no platform can follow."""
-    time_blocks = (
-        time[block_start : block_start + BLOCK_SIZE]
-        for block_start in range(0, len(time), BLOCK_SIZE)
-    )
-    values = np.max([np.abs(curve(block)).max(axis=0) for block in time_blocks], axis=0)
+    values = np.abs(curve(time)).max(axis=0)
     if not np.isfinite(values).all():
         raise InputError(name, "values are too large; check the units")
     position, acceleration = (

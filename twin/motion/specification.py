@@ -140,14 +140,14 @@ def axes_from_home(platform: MachineModel, poses: FloatArray) -> FloatArray:
 
 def default_amplitude(platform: MachineModel, axis: str) -> float:
     """Return a displacement [m] or angle [rad] along an axis that suits the actuators."""
-    stroke = platform.maximum_coordinates - platform.minimum_coordinates
     if platform.coordinate_unit == "rad":
         column = ("x", "y", "z", "roll", "pitch", "yaw").index(axis)
         rates = np.abs(platform.jacobian(platform.home)[:, column])
-        return float(STROKE_FRACTION * (stroke / np.maximum(rates, rates.max() * 1e-3)).min())
-    length = STROKE_FRACTION * float(stroke.min())
-    radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    return length if axis in POSITION_AXES else length / radius
+        return float(
+            STROKE_FRACTION * (platform.stroke / np.maximum(rates, rates.max() * 1e-3)).min()
+        )
+    length = STROKE_FRACTION * float(platform.stroke.min())
+    return length if axis in POSITION_AXES else length / platform.joint_radius
 
 
 def sine_amplitude(platform: MachineModel, axis: str) -> float:
@@ -178,7 +178,7 @@ def fitted_tank_course(
         InputError: not a machine, or numbers out of range.
     """
     home, pitch = as_model(platform).home, positive(peak_pitch, "peak_pitch")
-    common: dict[str, Any] = {"duration": duration, "convention": convention_of(platform)}
+    common = {"duration": duration, "convention": convention_of(platform)}
     motion, _ = fitted_motion(
         platform, lambda size: TankTrackMotion(home, peak_pitch=size, **common), pitch, fraction
     )

@@ -80,6 +80,20 @@ ANGULAR_ACCELERATION_QUANTITY = Quantity(
 )
 
 
+ANGULAR_RATE_QUANTITY = Quantity(
+    "angular rate",
+    "rad/s",
+    {
+        "rad/s": 1.0,
+        "mrad/s": 1e-3,
+        "deg/s": math.pi / 180.0,
+        "deg/h": math.pi / 648000.0,
+        "rpm": math.pi / 30.0,
+    },
+    50.0,
+)
+
+
 class Column(NamedTuple):
     """A column that a recording may have."""
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
-from twin.errors import InputError
+from twin.basics.arrays import FloatArray, one_of
 from twin.simulation.live.machine_charts import Chart, History
 from twin.simulation.live.runner import HISTORY_LENGTH
 
@@ -318,8 +317,7 @@ class LiveCharts:
         """
         names_shown = tuple(names)
         for name in names_shown:
-            if name not in self._boxes:
-                raise InputError("charts", f"{name!r} is unknown; known: {', '.join(self._boxes)}")
+            one_of(name, "charts", self._boxes)
         for name, box in self._boxes.items():
             box.value = name in names_shown
 

@@ -198,8 +198,7 @@ class ShadowModel:
                 "scale_period of a direct drive), or choose another configuration",
             )
         self.machine, self.period = machine, period
-        stroke = machine.maximum_coordinates - machine.minimum_coordinates
-        self._stroke = float(stroke.max())
+        self._stroke = float(machine.stroke.max())
         self._plant = make_batched_plant("analytic", machine, 1, period, mode=mode)
         design = suitable_design(machine, period)
         reading_variance = design.measurement + encoder_noise(machine) ** 2
@@ -363,9 +362,7 @@ class EncoderWatch:
             STICKING_FORCE_RATIO * drives.breakaway + drives.backlash_smoothing_force
         )
         self._resolution, self._unit = drives.resolution, machine.coordinate_unit
-        self._outlier_distance = OUTLIER_FRACTION * (
-            machine.maximum_coordinates - machine.minimum_coordinates
-        )
+        self._outlier_distance = OUTLIER_FRACTION * machine.stroke
         self._low = machine.minimum_coordinates - self._outlier_distance
         self._high = machine.maximum_coordinates + self._outlier_distance
         self.offset, self.dead = np.zeros(n), np.zeros(n, dtype=bool)

@@ -11,7 +11,6 @@ from twin.control.controller import DEFAULT_PERIOD, Reference, sample_reference
 from twin.link.emulated import EmulatedMachine, Fault
 from twin.link.protocol import Sample
 from twin.machine.randomisation.randomisation import hardware_spread
-from twin.model.machine_base import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.motion import MultiSineMotion
 from twin.motion.motion import POSITION_AXES
@@ -63,9 +62,9 @@ def working_sines(machine: MachineModel, duration: float, seed: int) -> MultiSin
     Raises:
         InputError: a seed or a duration that cannot be used.
     """
-    half_stroke = 0.5 * (machine.maximum_coordinates - machine.minimum_coordinates)
+    half_stroke = 0.5 * machine.stroke
     speed = actuator_limit(machine, "speed", half_stroke)
-    length = characteristic_length(machine.platform_joints)
+    length = machine.joint_radius
     size = 1e-3 * float(half_stroke.min()) if machine.coordinate_unit == "m" else 1e-3 * length
     axes = free_axes(machine)
     for _ in range(3):  # the last one is true to some per cent

@@ -73,9 +73,7 @@ class SampleCheck:
         self.refused: Counter[str] = Counter()
         self.latest: dict[str, str] = {}
         self._unit = machine.coordinate_unit
-        overtravel = MAX_OVERTRAVEL_FRACTION * (
-            machine.maximum_coordinates - machine.minimum_coordinates
-        )
+        overtravel = MAX_OVERTRAVEL_FRACTION * machine.stroke
         self._low = machine.minimum_coordinates - overtravel
         self._high = machine.maximum_coordinates + overtravel
         self._shapes = {name: (width_of(name, machine.n_actuators),) for name in FIELD_WIDTHS}
@@ -164,13 +162,13 @@ LASTING_KINDS = ("sensor", "counts", "slip")
 """Kinds of alarms that last until `reset`."""
 
 WAITING_STATE = "waiting"
-"""State of a shadow that waits for its first samples."""
+"""State of a shadow without a running model: before its first samples, after a stop or gap."""
 
 LEARNING_STATE = "learning"
 """State of a shadow that still learns."""
 
 WATCHING_STATE = "watching"
-"""State of a shadow that raises alarms."""
+"""State of a shadow that compares with what it has learned and raises all alarms."""
 
 
 class ShadowState(NamedTuple):
@@ -286,7 +284,7 @@ class Shadow:
         self._command: FloatArray = np.zeros(n)
         self._feedforward: FloatArray | None = None
         self._encoders = EncoderWatch(self.model, self.thresholds.jump)
-        self._channels = ChannelWatch(machine.maximum_coordinates - machine.minimum_coordinates)
+        self._channels = ChannelWatch(machine.stroke)
         self._watch = MachineWatch(self.model, self.thresholds, self.learning)
         self._clock, self._running, self._calm_time = 0.0, False, 0.0
         self._innovation, self._periods_without_reading, self._check_count = np.zeros(n), 0, 0

@@ -11,7 +11,6 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.gains import drive_model
-from twin.model.machine_base import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.shadow.detectors import (
     CLEARING_FRACTION,
@@ -211,7 +210,6 @@ class MachineWatch:
         machine, n = model.machine, model.machine.n_actuators
         self._learning, self._residuals = learning, Residuals(model)
         block_time = self._block_time = self._residuals.block_size * model.period
-        length = characteristic_length(machine.platform_joints)
         forces = CauseDetector(
             force_hypotheses(model, thresholds),
             3 * n + 11,
@@ -225,8 +223,8 @@ class MachineWatch:
             LEAD_CONFIRMATION,
             self._described_lead,
         )
-        self.forces = ResidualWatch("force", forces, force_columns, length)
-        self.leads = ResidualWatch("lead", leads, lead_columns, length)
+        self.forces = ResidualWatch("force", forces, force_columns, machine.joint_radius)
+        self.leads = ResidualWatch("lead", leads, lead_columns, machine.joint_radius)
         drives = drive_model(machine)
         self._compliance, self._play = drives.compliance.copy(), 2.0 * drives.half_backlash
         if machine.n_deflections:  # springs in the legs yield under what the model does not know

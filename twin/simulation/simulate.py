@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_vector, check_arguments, positive
+from twin.basics.arrays import (
+    FloatArray,
+    as_floats,
+    as_instance,
+    as_vector,
+    check_arguments,
+    positive,
+)
 from twin.basics.optional import library_versions, optional
 from twin.basics.progress import Progress
 from twin.engines import make_engine
@@ -141,10 +148,7 @@ class RecordedScenes:
         Raises:
             InputError: not a trajectory, or one without rows.
         """
-        if not isinstance(trajectory, Trajectory):
-            name = type(trajectory).__name__
-            raise InputError("trajectory", f"must be a Trajectory, not {name}")
-        if not len(trajectory):
+        if not len(as_instance(trajectory, "trajectory", Trajectory)):
             raise InputError("trajectory", "has no rows")
         self.trajectory = trajectory
         self.start, self.end = (float(trajectory.time[k]) for k in (0, -1))
@@ -366,8 +370,7 @@ def _trajectory(
     engine: Engine, states: list[State], applied_forces: list[FloatArray], loop: ClosedLoop | None
 ) -> Trajectory:
     """Return the trajectory; its last row repeats the last forces applied."""
-    platform = engine.platform
-    last_forces = applied_forces[-1:] or [np.zeros(platform.n_actuators)]
+    last_forces = applied_forces[-1:] or [np.zeros(engine.platform.n_actuators)]
     forces = [*applied_forces[: len(states)], *last_forces]
     return Trajectory(
         time=np.array([state.time for state in states]),
@@ -377,17 +380,25 @@ def _trajectory(
         rates=np.array([state.rates for state in states]),
         forces=np.array(forces[: len(states)]),
         deflection=np.array([state.deflection for state in states]),
-        machine=platform.name,
-        engine=engine.name,
-        fidelity=engine.fidelity,
-        timestep=engine.timestep,
-        parameters_hash=platform.hash,
-        versions=library_versions(),
-        coordinate_unit=platform.coordinate_unit,
         signals=loop.signals() if loop else {},
         stopped=loop.stopped if loop else "",
         limits=loop.plant.limits if loop else True,
+        **origin_of(engine),
     )
+
+
+def origin_of(engine: Engine) -> dict[str, Any]:
+    """Return the fields of a `Trajectory` that say which engine made it, of which machine."""
+    platform = engine.platform
+    return {
+        "machine": platform.name,
+        "engine": engine.name,
+        "fidelity": engine.fidelity,
+        "timestep": engine.timestep,
+        "parameters_hash": platform.hash,
+        "versions": library_versions(),
+        "coordinate_unit": platform.coordinate_unit,
+    }
 
 
 def _closed_loop(

@@ -213,7 +213,7 @@ class Release(NamedTuple):
     kinds=("strut", "viscoelastic"),
     because="only legs with springs have modes to be damped",
     condition=lambda platform: "" if platform.n_actuators == 6 else SIX_ACTUATORS_REASON,
-    cost=2.5,
+    run_time=2.5,
 )
 def check_active_damping(platform: Platform) -> CaseResult:
     """Active damping: force feedback, velocity feedback, HAC-LAC.

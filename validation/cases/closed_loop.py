@@ -26,7 +26,6 @@ from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
     followed_motion,
     largest,
-    platform_radius,
     position_error,
     rotation_error,
 )
@@ -85,8 +84,8 @@ def _dropout(platform: Platform) -> dict[str, Any]:
 
 def _unreachable(platform: Platform) -> dict[str, Any]:
     """Return a jump of the reference to twice the height that the stroke allows."""
-    stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).max())
-    lever = platform_radius(platform) if platform.coordinate_unit == "rad" else 1.0
+    stroke = float(platform.stroke.max())
+    lever = platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
     return {"jump": 2.0 * stroke * lever}
 
 
@@ -146,7 +145,7 @@ AGREEMENT_TIME = 0.2
 """[s] Duration of the runs in which engines are compared."""
 
 
-@validation_case(cost=2.5)
+@validation_case(run_time=2.5)
 def check_closed_loop(platform: Platform) -> CaseResult:
     """Closed loop, drives and safe stops.
 
@@ -188,7 +187,7 @@ def without_drives(platform: Platform) -> Platform:
 
 def heave(platform: Platform, duration: float) -> SineMotion:
     """Return one slow heave about home, at rest at both ends, that the actuators can follow."""
-    lever = platform_radius(platform) if platform.coordinate_unit == "rad" else 1.0
+    lever = platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
     amplitude = min(_within_stroke(platform), _within_speed(platform)) * lever
     motion = followed_motion(platform, lambda size: _heave(platform, size, duration), amplitude)
     time = np.linspace(0.0, duration, MOTION_SAMPLES)
@@ -210,9 +209,7 @@ def _heave(platform: Platform, amplitude: float, duration: float) -> SineMotion:
 
 
 def _within_stroke(platform: Platform) -> float:
-    amplitude = HEAVE_FRACTION * float(
-        (platform.maximum_coordinates - platform.minimum_coordinates).min()
-    )
+    amplitude = HEAVE_FRACTION * float(platform.stroke.min())
     if isinstance(platform.leg, StrutLeg):
         # The column of z: elongation of each leg per height.
         elongation = amplitude * largest(platform.jacobian(platform.home)[:, 2])
@@ -276,8 +273,11 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
         except MissingDependencyError as error:
             yield missing(limit.label, error)
             continue
+        if trajectory.stopped:
+            yield Measure(f"{limit.label}: closed loop stopped", 1.0, 0.0, trajectory.stopped)
+            continue
         distance = position_error(trajectory.pose, reference.pose)
-        distance = distance + platform_radius(ideal_platform) * rotation_error(
+        distance = distance + ideal_platform.joint_radius * rotation_error(
             trajectory.pose, reference.pose
         )
         yield Measure(
@@ -321,11 +321,10 @@ def stopped_run(platform: Platform, fault: Fault) -> Trajectory | None:
 
 def stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator[Entry]:
     """Yield whether a fault ended the run, at rest and in finite numbers."""
-    stroke = platform.maximum_coordinates - platform.minimum_coordinates
     # Springs in series may swing on after their actuators are at rest.
     k = platform.n_deflections
     rates = run.rates[-1] - run.deflection[-1, k:] if k else run.rates[-1]
-    speed = float((np.abs(rates) / stroke).max())
+    speed = float((np.abs(rates) / platform.stroke).max())
     if not run.stopped:
         yield Measure(f"{fault.name}: no safe stop", 1.0, 0.0, "the machine was not stopped")
     yield Measure(

@@ -207,7 +207,7 @@ def transmissibility_measures(platform: Platform) -> tuple[list[Entry], list[Plo
 @validation_case(
     machines=("stewart", "micro_hexapod", "compliant_stewart"),
     because="the thesis' own machine, and those with springs in or beside their actuators",
-    cost=4.0,
+    run_time=4.0,
 )
 def check_frequency_response(platform: Platform) -> CaseResult:
     """Frequency responses against exact and linear models.

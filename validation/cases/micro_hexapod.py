@@ -303,7 +303,7 @@ def _translation_statement(platform: Platform, target: FloatArray) -> Statement:
 @validation_case(
     machines=("micro_hexapod",),
     because="the paper states the test for its own machine, micro_hexapod",
-    cost=5.0,
+    run_time=5.0,
 )
 def check_micro_hexapod(platform: Platform) -> CaseResult:
     """Pose test, conventions and sag of the positioning hexapod.
@@ -401,7 +401,7 @@ def _design(platform: Platform, stroke: RequiredStroke) -> Measure:
     return Measure(
         "stroke for 10 mm and 0.05 rad about every axis at once",
         stroke.stroke.max(),
-        float((platform.maximum_coordinates - platform.minimum_coordinates).min()),
+        float(platform.stroke.min()),
         f"the actuators' range; legs from {1e3 * stroke.minimum.min():.1f} to "
         f"{1e3 * stroke.maximum.max():.1f} mm",
         unit="m",

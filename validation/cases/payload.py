@@ -162,7 +162,7 @@ def _numbers(values: object) -> str:
 @validation_case(
     machines=("stewart",),
     because="the thesis gives these numbers for its own machine; `twin payload` takes others",
-    cost=3.0,
+    run_time=3.0,
 )
 def check_payload(platform: Platform) -> CaseResult:
     """Largest payloads of the Stewart thesis.
@@ -206,13 +206,12 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
 
 def drawn_limit(platform: Platform, thrust: float) -> float:
     """Return the largest payload [kg] that all of many random positions hold with a thrust [N]."""
-    stroke = platform.maximum_coordinates - platform.minimum_coordinates
     rng = np.random.default_rng(421)
     fractions = rng.uniform(size=(RANDOM_POSITIONS, platform.n_actuators))
     fractions = np.where(
         rng.uniform(size=fractions.shape) < END_FRACTION, np.round(fractions), fractions
     )
-    poses = platform.forward_kinematics(platform.minimum_coordinates + fractions * stroke)
+    poses = platform.forward_kinematics(platform.minimum_coordinates + fractions * platform.stroke)
     light_thrusts, heavy_thrusts = (
         scaled_payload(platform, mass).inverse_dynamics(poses, ZERO_VECTOR, ZERO_VECTOR)
         for mass in CARRIED_MASSES

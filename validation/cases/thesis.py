@@ -21,7 +21,7 @@ from twin.validation.measures.comparison import (
     engines_along,
     work_measure,
 )
-from twin.validation.measures.sampling import largest, platform_radius
+from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
     HALF_UNIT_REASON,
     STEWART_BASE_JOINTS,
@@ -42,7 +42,7 @@ YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
 @validation_case(
     machines=("stewart",),
     because="the thesis gives these numbers for its own machine, stewart",
-    cost=0.5,
+    run_time=0.5,
 )
 def check_published(platform: Platform) -> CaseResult:
     """Printed numbers of the Stewart thesis.
@@ -146,7 +146,7 @@ PITCH_FRACTION = 0.1
 @validation_case(
     machines=("stewart",),
     because="the thesis tests its own machine, stewart; others make the driven motion about home",
-    cost=1.5,
+    run_time=1.5,
 )
 def check_tank_motion(platform: Platform) -> CaseResult:
     """Tank-track motion.
@@ -182,7 +182,7 @@ def check_tank_motion(platform: Platform) -> CaseResult:
 def tank_motion(platform: Platform) -> TankTrackMotion:
     """Return the course about home, scaled to the machine's stroke and speed."""
     actuator = platform.parameters.leg.actuator
-    tilt = PITCH_FRACTION * actuator.stroke / platform_radius(platform)
+    tilt = PITCH_FRACTION * actuator.stroke / platform.joint_radius
     return fitted_tank_course(platform, tilt, TANK_DURATION)
 
 

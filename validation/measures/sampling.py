@@ -194,7 +194,7 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
 
 def _poses(platform: Platform, count: int, generator: np.random.Generator) -> FloatArray:
     translation = STROKE_FRACTION * stroke(platform) / rate_per_speed(platform)
-    ranges = np.repeat([translation, translation / platform_radius(platform)], 3)
+    ranges = np.repeat([translation, translation / platform.joint_radius], 3)
     max_condition = MAX_CONDITION_RATIO * float(platform.condition_number(platform.home))
     max_rate = MAX_RATE_RATIO * largest(platform.jacobian(platform.home))
     home = np.tile(platform.home, (DRAW_COUNT, 1))
@@ -257,7 +257,7 @@ def stroke(platform: Platform) -> float:
 
     Cranks that may turn further, even all the way round, come into line with their rods.
     """
-    smallest_stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    smallest_stroke = float(platform.stroke.min())
     return (
         min(smallest_stroke, QUARTER_TURN) if platform.coordinate_unit == "rad" else smallest_stroke
     )
@@ -266,8 +266,3 @@ def stroke(platform: Platform) -> float:
 def rate_per_speed(platform: Platform) -> float:
     """Return the mean rate of an actuator per speed of the platform at home, in any direction."""
     return float(np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean())
-
-
-def platform_radius(platform: Platform) -> float:
-    """Return the mean distance [m] of the platform joints from the reference point."""
-    return float(np.linalg.norm(platform.platform_joints, axis=1).mean())

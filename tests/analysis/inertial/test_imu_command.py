@@ -15,10 +15,10 @@ from twin.analysis.inertial import (
     compensate,
     read_inertial_log,
     response_figure,
-    table_text,
     write_inertial_log,
 )
 from twin.analysis.platform import load
+from twin.basics.text_table import csv_text
 from twin.cli import logs as command
 from twin.cli.application import app
 from twin.motion import read_recording
@@ -30,7 +30,7 @@ def files(tmp_path_factory):
     motion = wanted(6.0)
     time = np.arange(int(6.0 / STEP) + 1) * STEP
     pitch = motion.axes(time).values[:, 4]
-    (folder / "motion.csv").write_text(table_text(["time [s]", "pitch [rad]"], [time, pitch]))
+    (folder / "motion.csv").write_text(csv_text(["time [s]", "pitch [rad]"], [time, pitch]))
     log = logged(followed(motion))
     write_inertial_log(log, folder / "log.csv")
     rows = np.column_stack([np.arange(len(log.time)), log.specific_force, log.angular_rate])

@@ -23,7 +23,6 @@ from twin.analysis.payload.static import (
     Positions,
     grid_positions,
     static_payload,
-    strokes,
 )
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import with_gravity
@@ -121,8 +120,8 @@ def test_no_position_between_holds_less(case):
     machine, found = search(case)
     draws = np.random.default_rng(5).uniform(0.0, 1.0, (300, machine.dof))
     actuators = DependentActuators.of(machine)
-    extensions, poses = actuators.positions(draws * strokes(machine)[actuators.leading])
-    inside = ((extensions >= 0.0) & (extensions <= strokes(machine))).all(axis=1)
+    extensions, poses = actuators.positions(draws * machine.stroke[actuators.leading])
+    inside = ((extensions >= 0.0) & (extensions <= machine.stroke)).all(axis=1)
     assert inside.sum() > 20
     forces = held(machine, found.exact_limit_kg, poses[inside])
     assert max_abs(forces) <= found.limits[0] * (1.0 + 1e-9)

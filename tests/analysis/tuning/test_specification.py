@@ -11,9 +11,9 @@ from refusals import refused
 from tolerance import assert_within
 
 from twin.analysis.tuning.tuning import (
+    POSITION_STEP,
     VELOCITY_STEP,
     StepSpecification,
-    position_step,
     step_figures,
 )
 from twin.papers.stewart_thesis import velocity_step_response
@@ -70,7 +70,7 @@ def test_what_is_never_reached_is_no_number():
 
 
 def test_position_step_only_has_to_settle():
-    rule = position_step(2.0)
+    rule = POSITION_STEP
     time = np.linspace(0.0, 2.5, 251)
     assert rule.violation(time, 1.0 - np.exp(-3.0 * time)) < 0.0
     assert rule.violation(time, 1.0 - np.exp(-1.0 * time)) > 0.0

@@ -18,7 +18,7 @@ from twin.motion.cueing import (
     make_manoeuvre,
     read_manoeuvre,
 )
-from twin.motion.cueing.manoeuvre import TIME_STEP
+from twin.motion.cueing.manoeuvre import BANK_ANGLE, FLIGHT_SPEED, TIME_STEP
 
 HEADER = "time [s],fx [m/s2],fy [g],fz [g],wz [deg/s]\n"
 
@@ -73,12 +73,12 @@ def test_tyres_have_one_slope_and_saturate(slip, load):
 
 
 def test_coordinated_turn_feels_no_side_force():
-    manoeuvre = coordinated_turn(0.5, 80.0)
+    manoeuvre = coordinated_turn()
     assert_array_equal(manoeuvre.specific_force[:, :2], 0.0)
-    assert manoeuvre.specific_force[:, 2].max() == pytest.approx(GRAVITY / np.cos(0.5))
+    assert manoeuvre.specific_force[:, 2].max() == pytest.approx(GRAVITY / np.cos(BANK_ANGLE))
     middle = np.abs(manoeuvre.time - 5.0).argmin()
     turn = np.linalg.norm(manoeuvre.angular_rate[middle])
-    assert turn == pytest.approx(GRAVITY * np.tan(0.5) / 80.0, rel=1e-9)
+    assert turn == pytest.approx(GRAVITY * np.tan(BANK_ANGLE) / FLIGHT_SPEED, rel=1e-9)
     # To the right for a bank to the right.
     assert manoeuvre.angular_rate[middle, 2] < 0.0
 

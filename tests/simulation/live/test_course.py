@@ -257,7 +257,7 @@ def test_a_course_of_one_axis_needs_no_machine():
         parameters = type(
             "P", (), {"legs": [type("L", (), {"actuator": type("A", (), {"speed": 0.5})})]}
         )
-        minimum_coordinates, maximum_coordinates = np.zeros(1), np.ones(1)
+        stroke = np.ones(1)
         limits = True
 
     pace = Pace(OneActuator(), np.ones((1, 1)))

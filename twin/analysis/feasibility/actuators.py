@@ -20,7 +20,7 @@ from twin.control.cascade import internal_forces
 from twin.errors import InputError
 from twin.model.integrate import static_deflection
 from twin.model.machine_base import PlatformMotion
-from twin.model.machine_model import MachineModel, as_model
+from twin.model.machine_model import MachineModel, actuator_derivatives, as_model
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
 
@@ -157,7 +157,7 @@ class MotorRequirement(NamedTuple):
         energy = np.trapezoid(np.maximum(power, 0.0), self.time, axis=0)
         legs = []
         for i in range(self.forces.shape[1]):
-            peaks: list[Any] = []
+            peaks = []
             for values in (self.forces, self.rates, power):
                 row, _ = _first_peak(values[:, i : i + 1])
                 peaks.append((float(values[row, i]), row))
@@ -219,12 +219,8 @@ def requirement_along(
         SingularPoseError: the motion passes a singular pose.
         StateError: springs in series find no place to rest.
     """
-    pose, twist, acceleration = motion
-    jacobian, jacobian_rate = platform.jacobian(pose), platform.jacobian_derivative(pose, twist)
-    coordinates = platform.inverse_kinematics(pose)
-    rates = np.einsum("kij,kj->ki", jacobian, twist)
-    accelerations = np.einsum("kij,kj->ki", jacobian, acceleration)
-    accelerations += np.einsum("kij,kj->ki", jacobian_rate, twist)
+    coordinates = platform.inverse_kinematics(motion.pose)
+    rates, accelerations = actuator_derivatives(platform, *motion)
     deflection = None
     if platform.n_deflections:
         deflection = static_deflection(platform, *motion, wrench)
@@ -255,7 +251,6 @@ def payload_sweep(
     motion: Motion,
     payloads: Sequence[Payload | None],
     *,
-    wrench: Any = None,
     samples: int = DEFAULT_SAMPLES,
 ) -> tuple[MotorRequirement, ...]:
     """Return the requirement of one task under each payload; None is the machine as it is.
@@ -267,7 +262,7 @@ def payload_sweep(
     if not isinstance(payloads, Sequence) or not payloads:
         raise InputError("payloads", "must be a list of Payload or None")
     return tuple(
-        motor_requirement(with_payload(platform, payload), motion, wrench=wrench, samples=samples)
+        motor_requirement(with_payload(platform, payload), motion, samples=samples)
         for payload in payloads
     )
 

@@ -122,9 +122,7 @@ def closest_legs(platform: MachineModel, pose: FloatArray) -> tuple[float, int, 
         first_segment = (axis_points[a][:, first_leg], axis_points[a + 1][:, first_leg])
         second_segment = (axis_points[b][:, second_leg], axis_points[b + 1][:, second_leg])
         distances = np.minimum(distances, segment_distance(*first_segment, *second_segment))
-    for joints in (platform.base_joints, platform.platform_joints):
-        joint_distance = np.linalg.norm(joints[first_leg] - joints[second_leg], axis=1)
-        distances[:, joint_distance < COINCIDENCE_DISTANCE] = np.inf
+    distances[:, _share_joint(platform)] = np.inf
     column = int(distances.min(axis=0).argmin())
     return float(distances.min()), int(first_leg[column]) + 1, int(second_leg[column]) + 1
 
@@ -233,11 +231,16 @@ def _crossed(
         is_met |= (distance < meeting_distance) | (
             changes_side & (distance < CROSSING_DISTANCE * travel)
         )
-    for joints in (platform.base_joints, platform.platform_joints):
-        is_met[
-            :, np.linalg.norm(joints[first_leg] - joints[second_leg], axis=1) < COINCIDENCE_DISTANCE
-        ] = False
+    is_met[:, _share_joint(platform)] = False
     return is_met
+
+
+def _share_joint(platform: MachineModel) -> BoolArray:
+    """Return `(m,)` whether the legs of each pair share a base or a platform joint."""
+    joints = np.stack([platform.base_joints, platform.platform_joints])
+    first_leg, second_leg = np.triu_indices(platform.n_actuators, 1)
+    distance = np.linalg.norm(joints[:, first_leg] - joints[:, second_leg], axis=-1)
+    return np.asarray((distance < COINCIDENCE_DISTANCE).any(axis=0))
 
 
 def _from_plate(

@@ -12,6 +12,7 @@ from twin.basics.arrays import (
     BoolArray,
     FloatArray,
     as_floats,
+    dot,
     quaternion_product,
     read_only,
     rotated,
@@ -20,7 +21,7 @@ from twin.basics.arrays import (
 )
 from twin.errors import InputError, brief
 from twin.kernels.kinematics import inverse_kinematics_batch
-from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.rss.parameters import crank_vectors
 from twin.model.machine_base import PlatformMotion, run
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
@@ -419,7 +420,9 @@ def leg_points(platform: MachineModel, pose: FloatArray) -> LegPoints:
     if platform.leg.has_foot:
         base = joint_position - coordinates[:, :, None] * matrix[:, None, :, 2]
     if platform.leg.has_crank:
-        return LegPoints(base, base + _cranks(platform, coordinates), joint_position, matrix)
+        return LegPoints(
+            base, base + crank_vectors(platform.parameters, coordinates), joint_position, matrix
+        )
     leg_vector = joint_position - base
     length = np.linalg.norm(leg_vector, axis=-1)
     sizes = [leg.sizes for leg in platform.parameters.legs]
@@ -436,19 +439,6 @@ def crank_frames(platform: MachineModel, points: LegPoints) -> FloatArray:
     crank_axis = points.lower
     axis = np.broadcast_to(platform.first_axes, crank_axis.shape)
     return np.stack([axis, np.cross(crank_axis, axis), crank_axis], axis=-1)
-
-
-def _cranks(platform: MachineModel, angles: FloatArray) -> FloatArray:
-    """Return the vectors `(k, n, 3)` [m] from base joints to elbows at angles `(k, n)`."""
-    pairs = zip(platform.parameters.legs, platform.parameters.home_leg_geometry, strict=True)
-    legs = [(leg, leg_geometry) for leg, leg_geometry in pairs if isinstance(leg, RssLeg)]
-    zero = np.array([leg.home_zero(leg_geometry) for leg, leg_geometry in legs])
-    length = np.array([leg.crank_length for leg, _ in legs])
-    horizontal_axes = np.cross(platform.first_axes, zero)
-    crank_direction = (
-        np.cos(angles)[:, :, None] * zero + np.sin(angles)[:, :, None] * horizontal_axes
-    )
-    return np.asarray(length[:, None] * crank_direction)
 
 
 def _unit(vectors: FloatArray) -> FloatArray:
@@ -483,25 +473,21 @@ def _to_face(corners: FloatArray, ends: FloatArray, polygon: FloatArray) -> Floa
     spokes = polygon[:, None] - centroid
     edge_vectors = np.roll(polygon, -1, axis=1)[:, None] - centroid
     normals = np.cross(spokes, edge_vectors)
-    size = _dot(normals, normals)
-    solid = size > FLATNESS_TOLERANCE * _dot(spokes, spokes) * _dot(edge_vectors, edge_vectors)
+    size = dot(normals, normals)
+    solid = size > FLATNESS_TOLERANCE * dot(spokes, spokes) * dot(edge_vectors, edge_vectors)
     safe_size = np.where(solid, size, 1.0)
 
     def inside(offsets: FloatArray) -> FloatArray:
         """Return whether points at `offsets` `(k, c, l, 3)` from the middle are over a triangle."""
-        s = _dot(np.cross(offsets, edge_vectors), normals) / safe_size
-        t = _dot(np.cross(spokes, offsets), normals) / safe_size
+        s = dot(np.cross(offsets, edge_vectors), normals) / safe_size
+        t = dot(np.cross(spokes, offsets), normals) / safe_size
         return np.asarray(solid & (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0))
 
     start, end = corners[:, :, None] - centroid, ends[:, :, None] - centroid
-    height, height_end = _dot(start, normals), _dot(end, normals)
+    height, height_end = dot(start, normals), dot(end, normals)
     distance = np.where(inside(start), np.abs(height) / np.sqrt(safe_size), np.inf)
     height_change = height - height_end
     crossing_fraction = height / np.where(height_change == 0.0, 1.0, height_change)
     crosses = (height_change != 0.0) & (crossing_fraction >= 0.0) & (crossing_fraction <= 1.0)
     crossing = crosses & inside(start + crossing_fraction[..., None] * (end - start))
     return np.asarray(np.where(crossing, 0.0, distance).min(axis=(1, 2)))
-
-
-def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
-    return np.asarray(np.einsum("...i,...i->...", left, right))

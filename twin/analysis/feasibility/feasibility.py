@@ -42,11 +42,11 @@ from twin.analysis.feasibility.joint_angles import (
 )
 from twin.analysis.machine_summary import Ranges, axis_ranges, moved_home
 from twin.analysis.payload.body import Payload, with_payload
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, as_instance
 from twin.basics.optional import optional
 from twin.charts.panels import FOOTER_HEIGHT, PANEL_GAP, SINGLE_PANEL_HEIGHT, TITLE_HEIGHT, thin_out
 from twin.charts.style import CURVE_COLORS, TITLE_SIZE, axis, curve_color, layout, legend
-from twin.errors import InputError, SingularPoseError, StateError, brief
+from twin.errors import InputError, SingularPoseError, StateError
 from twin.model.machine_base import without_compiling
 from twin.model.machine_model import MachineModel, as_model
 
@@ -326,7 +326,6 @@ def range_feasibility(
     platform: MachineModel,
     *,
     payload: Payload | float | None = None,
-    wrench: Any = None,
     ranges: Ranges | None = None,
     fraction: float = 1.0,
 ) -> Feasibility:
@@ -337,7 +336,6 @@ def range_feasibility(
     Args:
         platform: the machine.
         payload: as for `feasibility`.
-        wrench: as for `feasibility`.
         ranges: what `axis_ranges` returns, where it is known.
         fraction: fraction of each range from home to its ends.
 
@@ -357,7 +355,7 @@ def range_feasibility(
     places, poses = zip(*range_poses, strict=True)
     ends_text = "its range ends" if fraction == 1.0 else f"{100.0 * fraction:.3g} % of its ranges"
     task = f"at rest at {ends_text}{load}"
-    result = rest_feasibility(machine, np.array(poses), places, task, wrench)
+    result = rest_feasibility(machine, np.array(poses), places, task)
     return result._replace(
         margins=tuple(margin for margin in result.margins if "stroke" not in margin.quantity)
     )
@@ -401,8 +399,7 @@ def feasibility_figure(result: Feasibility) -> Any:
         InputError: not a verdict, or one at rest, which has no course over time.
         MissingDependencyError: plotly is not installed.
     """
-    if not isinstance(result, Feasibility):
-        raise InputError("result", f"must be a Feasibility, not {brief(result)}")
+    as_instance(result, "result", Feasibility)
     if not len(result.time) or not result.time[-1] > 0.0:
         raise InputError("plot", "a verdict at rest has no course over time; give a motion")
     plotly_graphs = optional("plotly.graph_objects")

@@ -17,10 +17,10 @@ from twin.analysis.feasibility.course import (
 )
 from twin.analysis.workspace.search import actuator_coordinates
 from twin.basics import canonical
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, as_instance
 from twin.errors import InputError
 from twin.machine.legs.leg import JointLimit
-from twin.model.machine_base import characteristic_length, nearest_allowed, null_space
+from twin.model.machine_base import nearest_allowed, null_space
 from twin.model.machine_model import MachineModel, as_model
 
 JOINT_NAMES = {
@@ -169,8 +169,7 @@ def _singular_values(platform: MachineModel, poses: FloatArray) -> tuple[FloatAr
     Of machines with constraints, over the twists that they can have, and of the rows of Jacobian
     and constraints; zero where these are no square matrix.
     """
-    length = characteristic_length(platform.platform_joints)
-    moment_scale = np.array([1.0, 1.0, 1.0, length, length, length])
+    moment_scale = np.repeat([1.0, platform.joint_radius], 3)
     jacobian = platform.jacobian(poses) / moment_scale
     constraints = platform.constraints(poses) / moment_scale
     rows = np.concatenate([jacobian, constraints], axis=1)
@@ -223,8 +222,7 @@ def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStrok
             or a box without any pose in reach.
     """
     as_model(platform)
-    if not isinstance(mobility, Mobility):
-        raise InputError("mobility", "must be a Mobility; use Mobility.about(...)")
+    as_instance(mobility, "mobility", Mobility)
     check_convention(platform, mobility.convention)
     axes = np.vstack([mobility.corners(), mobility.inner(BOX_SAMPLES)])
     values = actuator_coordinates(platform, _poses(platform, mobility, axes))

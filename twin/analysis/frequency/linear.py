@@ -99,7 +99,7 @@ def frequency_response(
     if law is None:
         return linear.system(inputs, outputs).response(frequencies)
     loop = closed_loop(linear, law, inputs, outputs)
-    return np.asarray(loop.response(frequencies)[:, :, linear.platform.n_actuators :])
+    return loop.response(frequencies)[:, :, linear.platform.n_actuators :]
 
 
 def _check_linear(linear: Any) -> None:

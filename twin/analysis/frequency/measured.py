@@ -272,7 +272,7 @@ def _along(run: Trajectory, path: Path) -> FloatArray:
     displacements = small_displacements(run, run.pose[0])
     if path.name in AXES:
         return displacements[:, AXES.index(path.name)]
-    return np.asarray(displacements @ path.twist / float(path.twist @ path.twist))
+    return displacements @ path.twist / float(path.twist @ path.twist)
 
 
 def _estimated(

@@ -50,12 +50,13 @@ from twin.basics.arrays import (
     as_floats,
     one_of,
     positive,
+    whole_number,
 )
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.control.cascade import takes_positions
 from twin.control.controller import DEFAULT_PERIOD
 from twin.control.gains import drive_model, suitable_velocity_loop
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import Fade
 from twin.motion.recording import free_axes
@@ -84,12 +85,12 @@ class FrequencyResponse(NamedTuple):
     def magnitude(self) -> FloatArray:
         """Magnitude `(k,)` [dB]."""
         with np.errstate(divide="ignore"):
-            return np.asarray(20.0 * np.log10(np.abs(self.gain)))
+            return 20.0 * np.log10(np.abs(self.gain))
 
     @property
     def phase(self) -> FloatArray:
         """Phase `(k,)` [rad], unwrapped."""
-        return np.asarray(np.unwrap(np.angle(self.gain)))
+        return np.unwrap(np.angle(self.gain))
 
     @property
     def trusted(self) -> FrequencyResponse:
@@ -114,7 +115,7 @@ class FrequencyResponse(NamedTuple):
                 "frequency",
                 f"must lie from {self.frequency[0]:.4g} to {self.frequency[-1]:.4g} Hz",
             )
-        return np.asarray(np.interp(hertz, self.frequency, self.magnitude))
+        return np.interp(hertz, self.frequency, self.magnitude)
 
 
 class ResponseFigures(NamedTuple):
@@ -460,8 +461,7 @@ def actuator_path(platform: MachineModel, actuator: int) -> Path:
         InputError: no such actuator, or actuators that cannot move one at a time.
     """
     n = as_model(platform).n_actuators
-    if type(actuator) is not int or not 1 <= actuator <= n:
-        raise InputError("actuator", f"must be a number from 1 to {n}, not {brief(actuator)}")
+    whole_number(actuator, "actuator", 1, n)
     if platform.dof != n:
         raise InputError(
             "actuator", f"the actuators of {platform.name} cannot move one at a time; give an axis"
@@ -676,7 +676,7 @@ def _window_spectra(record: FloatArray, size: int) -> ComplexArray:
     window_shift = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
     windows = np.lib.stride_tricks.sliding_window_view(record, size)[::window_shift]
     centred_windows = windows - windows.mean(axis=1, keepdims=True)
-    return np.asarray(np.fft.rfft(centred_windows * hann(size, sym=False), axis=1))
+    return np.fft.rfft(centred_windows * hann(size, sym=False), axis=1)
 
 
 def _smoothed(powers: FloatArray) -> FloatArray:
@@ -786,7 +786,7 @@ def joined(parts: list[FrequencyResponse]) -> FrequencyResponse:
 def deviation(coherence: FloatArray, averages: float | IndexArray) -> FloatArray:
     """Return the relative standard deviation of a gain; infinite at zero coherence."""
     with np.errstate(divide="ignore"):
-        return np.asarray(np.sqrt((1.0 - coherence) / (2.0 * averages * coherence)))
+        return np.sqrt((1.0 - coherence) / (2.0 * averages * coherence))
 
 
 def _coherence(
@@ -794,7 +794,7 @@ def _coherence(
 ) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.nan_to_num(np.abs(cross) ** 2 / (input_power * output_power))
-    return np.asarray(np.clip(ratio, 0.0, 1.0))
+    return np.clip(ratio, 0.0, 1.0)
 
 
 def _records(input_signal: Any, output_signal: Any) -> tuple[FloatArray, FloatArray]:

@@ -15,13 +15,16 @@ import numpy as np
 from twin.basics.arrays import (
     FloatArray,
     as_floats,
+    as_instance,
+    as_text,
     as_vector,
     one_or_each,
     positive,
     read_only,
 )
 from twin.charts.panels import round_below
-from twin.errors import InputError, brief
+from twin.errors import InputError
+from twin.machine.body import parallel_axis
 from twin.model.machine_base import ZERO_VECTOR, Model, changed
 from twin.model.machine_model import MachineModel, as_model
 
@@ -219,8 +222,7 @@ class Payload:
 
     def __post_init__(self) -> None:
         mass = positive(self.mass, "mass")
-        if not isinstance(self.name, str):
-            raise InputError("name", f"must be a text, got {brief(self.name)}")
+        as_text(self.name, "name")
         for name, value in (
             ("mass", mass),
             ("center", read_only(as_vector(self.center, "center", 3))),
@@ -245,18 +247,12 @@ def with_payload(platform: Model, payload: Payload | None) -> Model:
     as_model(platform)
     if payload is None:
         return platform
-    if not isinstance(payload, Payload):
-        raise InputError("payload", f"must be a Payload or None, not {brief(payload)}")
+    as_instance(payload, "payload", Payload)
     body = platform.parameters.platform.body
     mass = body.mass + payload.mass
     center = (body.mass * body.center_of_mass_vector + payload.mass * payload.center) / mass
-    inertia = np.zeros((3, 3))
-    for body_mass, body_center, tensor in (
-        (body.mass, body.center_of_mass_vector, body.inertia_tensor),
-        (payload.mass, payload.center, payload.inertia),
-    ):
-        offset = body_center - center
-        inertia += tensor + body_mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
+    inertia = body.inertia_tensor + parallel_axis(body.mass, body.center_of_mass_vector - center)
+    inertia += payload.inertia + parallel_axis(payload.mass, payload.center - center)
     content = platform.parameters.model_dump()
     content["platform"]["body"] |= {
         "source": f"{body.source}; payload {payload.name} added",

@@ -21,7 +21,6 @@ from twin.analysis.payload.static import (
     PERIOD_SAMPLES,
     THESIS_CRITERION,
     Criterion,
-    Positions,
     StaticPayload,
     VibrationTest,
     grid_positions,
@@ -117,7 +116,7 @@ def dynamic_payload(
     runs = [
         machine.run(criterion, frequency, positions.poses) for frequency in criterion.frequencies
     ]
-    masses, legs, statuses = (np.stack(arrays, axis=1) for arrays in zip(*runs, strict=True))
+    masses, legs, outcomes = (np.stack(arrays, axis=1) for arrays in zip(*runs, strict=True))
 
     def repeat(mask: Any) -> None:
         """Repeat the runs `(k, f)` that are chosen, with more samples."""
@@ -138,17 +137,6 @@ def dynamic_payload(
         steps = MassSteps(None, None)
     if steps.fails is not None:
         repeat(np.abs(masses / steps.fails - 1.0) < sampling_error)
-    return _result(criterion, positions, masses, legs, statuses, steps)
-
-
-def _result(
-    criterion: Criterion,
-    positions: Positions,
-    masses: FloatArray,
-    legs: FloatArray,
-    outcomes: FloatArray,
-    steps: MassSteps,
-) -> DynamicPayload:
     row, column = np.unravel_index(int(masses.argmin()), masses.shape)
     first_failure, frequency = None, None
     if steps.fails is not None:
@@ -183,16 +171,11 @@ def phase_bounds(
     """
     payload = machine.payload
     static_forces = payload.forces(poses, ZERO_VECTOR, ZERO_VECTOR)
-    amplitudes = []
-    for row in criterion.unit_accelerations():
-        axis_forces = payload.forces(poses, ZERO_VECTOR, row)
-        amplitudes.append(
-            (
-                axis_forces.fixed - static_forces.fixed,
-                axis_forces.per_kilogram - static_forces.per_kilogram,
-            )
-        )
-    fixed, slope = (np.stack(axis_parts, axis=-1) for axis_parts in zip(*amplitudes, strict=True))
+    moved = [payload.forces(poses, ZERO_VECTOR, row) for row in criterion.unit_accelerations()]
+    fixed = np.stack([forces.fixed for forces in moved], axis=-1)
+    slope = np.stack([forces.per_kilogram for forces in moved], axis=-1)
+    fixed -= static_forces.fixed[..., None]
+    slope -= static_forces.per_kilogram[..., None]
     force_signs = (1.0, -1.0) if machine.sense == "magnitude" else (1.0,)
     bounds = [
         _bounds(static_forces, fixed, slope, payload.limits, force_sign)
@@ -263,7 +246,7 @@ def payload_record(
         *("exact_limit_kg", "exact_position", "exact_leg"),
     )
     shaking_names = (*search_names, "first_failure_frequency", "exact_frequency", "left_out")
-    content: dict[str, Any] = {
+    content = {
         "machine": platform.name,
         "parameters": platform.hash,
         "force_unit": platform.force_unit,

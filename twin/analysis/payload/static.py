@@ -24,7 +24,6 @@ from twin.analysis.payload.body import (
 )
 from twin.basics.arrays import (
     FloatArray,
-    as_flag,
     as_floats,
     one_of,
     positive,
@@ -70,6 +69,9 @@ THESIS_MACHINE = "stewart"
 PERIOD_SAMPLES = 24
 """Times in a period: a peak between two is missed by at most 0.9 percent of what moves."""
 
+SPEED_SAMPLES = 720
+"""Times in a period at which speeds of actuators are looked at."""
+
 INFINITE_MASS = 1e299
 """Mass above which a limit counts as infinite: compiled code has no infinity."""
 
@@ -102,7 +104,7 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
         InputError: not a machine, shares outside 0 to 1, too many, or none that the machine can
             take.
     """
-    stroke = strokes(as_model(platform))
+    stroke = as_model(platform).stroke
     stroke_fractions = as_floats(shares, "shares")
     if (
         stroke_fractions.ndim != 1
@@ -203,14 +205,9 @@ class DependentActuators(NamedTuple):
         solution = np.empty((len(coordinates), 9))
         guesses = np.tile(self.platform.home, (len(coordinates), 1))
         run(forward_kinematics_batch, (leading_legs,), (coordinates, guesses, solution))
-        tolerance = STROKE_TOLERANCE * float(strokes(self.platform).max())
+        tolerance = STROKE_TOLERANCE * float(self.platform.stroke.max())
         solution[~(solution[:, 7] <= tolerance), :7] = np.nan
         return solution[:, :7].copy()
-
-
-def strokes(platform: MachineModel) -> FloatArray:
-    """Return the travel of every actuator `(n,)` [m] or [rad]."""
-    return np.asarray(platform.maximum_coordinates - platform.minimum_coordinates)
 
 
 class Criterion(NamedTuple):
@@ -235,8 +232,6 @@ class Criterion(NamedTuple):
         accelerations: Mapping[str, float],
         frequencies: Any,
         phases: Any = 0.0,
-        *,
-        reversed_rotation: bool = False,
     ) -> Criterion:
         """Return a checked criterion.
 
@@ -244,7 +239,6 @@ class Criterion(NamedTuple):
             accelerations: axis name -> peak [m/s2], [rad/s2]; axes left out rest.
             frequencies: `(f,)` [Hz].
             phases: [rad], one for all axes, by axis name, or `(6,)`.
-            reversed_rotation: whether every rotation runs backwards.
 
         Raises:
             InputError: unknown axis, not finite, nothing that moves, or frequencies not above zero.
@@ -260,15 +254,7 @@ class Criterion(NamedTuple):
         if not peaks.any():
             raise InputError("accelerations", "at least one axis must move")
         checked_phases = axis_values(phases, "phases", ANGLE_CONVENTION, one_for_all=True)
-        return cls(
-            peaks, line_frequencies, checked_phases, as_flag(reversed_rotation, "reversed_rotation")
-        )
-
-    def with_phases(self, phases: Any) -> Criterion:
-        """Return the criterion with other phases `(6,)` [rad]; raises InputError if invalid."""
-        return self._replace(
-            phases=axis_values(phases, "phases", ANGLE_CONVENTION, one_for_all=True)
-        )
+        return cls(peaks, line_frequencies, checked_phases)
 
     def backwards(self) -> Criterion:
         """Return the criterion with reversed rotations."""
@@ -301,17 +287,15 @@ class Criterion(NamedTuple):
             rows[row, column] = -peak if self.reversed_rotation and column > 2 else peak
         return rows
 
-    def actuator_speeds(
-        self, platform: MachineModel, pose: Any, frequency: Any, count: int = 720
-    ) -> FloatArray:
+    def actuator_speeds(self, platform: MachineModel, pose: Any, frequency: Any) -> FloatArray:
         """Return the largest speed of every actuator `(n,)` about a centre pose `(7,)`.
 
         Raises:
             InputError: not a pose, or a frequency that is no number above zero.
             UnreachablePoseError: the motion leads out of reach.
         """
-        sample = self.samples(frequency, count)
-        center = np.broadcast_to(as_floats(pose, "pose", 7), (count, 7))
+        sample = self.samples(frequency, SPEED_SAMPLES)
+        center = np.broadcast_to(as_floats(pose, "pose", 7), sample.pose.shape)
         poses = np.hstack(
             [
                 center[:, :3] + sample.pose[:, :3],

@@ -6,16 +6,16 @@ In both the platform moves upwards; position steps run under the machine's casca
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from twin.analysis.tuning.tuning import (
+    POSITION_STEP,
     VELOCITY_STEP,
     Gain,
     StepSpecification,
     StepStudy,
-    position_step,
 )
 from twin.basics.arrays import FloatArray, as_flag
 from twin.charts.panels import round_below
@@ -71,7 +71,7 @@ class VelocityStep(Controller):
         speed: `(n,)` [m/s, rad/s].
     """
 
-    name: ClassVar[str] = "velocity step"
+    name = "velocity step"
 
     def __init__(
         self, platform: MachineModel, speed: FloatArray, *, carried: bool = False, **gains: Any
@@ -109,8 +109,8 @@ class VelocityStudy(StepStudy):
     below 8 % of its speed limit, or without one 0.15 strokes per second.
     """
 
-    loop: ClassVar[str] = "velocity"
-    specification: ClassVar[StepSpecification] = VELOCITY_STEP
+    loop = "velocity"
+    specification = VELOCITY_STEP
 
     duration: float = 0.05
     timestep: float = 1e-4
@@ -139,7 +139,7 @@ class VelocityStudy(StepStudy):
         """Return the speed [m/s] or [rad/s] of the actuator that moves most."""
         if self.size is not None:
             return self.size
-        stroke = as_model(platform).maximum_coordinates - platform.minimum_coordinates
+        stroke = as_model(platform).stroke
         speed_limit = actuator_limit(platform, "speed")
         speeds = np.where(
             np.isfinite(speed_limit), SPEED_FRACTION * speed_limit, STROKE_RATE * stroke
@@ -185,7 +185,7 @@ def heave_direction(platform: MachineModel) -> FloatArray:
     max_rate = float(np.abs(rates).max())
     if not max_rate > 0.0:
         raise InputError("platform", f"the actuators of {platform.name} do not move in heave")
-    return np.asarray(rates / max_rate)
+    return rates / max_rate
 
 
 LEAD_TIME = 0.01
@@ -209,8 +209,8 @@ class PositionStudy(StepStudy):
     longer than its settling time.
     """
 
-    loop: ClassVar[str] = "position"
-    specification: ClassVar[StepSpecification] = position_step()
+    loop = "position"
+    specification = POSITION_STEP
 
     duration: float = 2.5
     timestep: float = 5e-4
@@ -231,12 +231,13 @@ class PositionStudy(StepStudy):
         # Column 2 of the Jacobian: actuator rates per heave velocity.
         rates = np.abs(as_model(platform).jacobian(platform.home)[:, 2])
         speed = actuator_limit(platform, "speed")
-        stroke = platform.maximum_coordinates - platform.minimum_coordinates
         fraction = np.where(np.isfinite(speed), STROKE_FRACTION, UNLIMITED_STROKE_FRACTION)
         free_travel = END_DISTANCE_FRACTION * (
             platform.maximum_coordinates - platform.home_coordinates
         )
-        step_sizes = np.minimum(np.minimum(fraction * stroke, STEP_TIME * speed), free_travel)
+        step_sizes = np.minimum(
+            np.minimum(fraction * platform.stroke, STEP_TIME * speed), free_travel
+        )
         return round_below(float((step_sizes / np.maximum(rates, 1e-9 * rates.max())).min()))
 
     def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:

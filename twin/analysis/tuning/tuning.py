@@ -139,24 +139,15 @@ VELOCITY_STEP = StepSpecification()
 """Specification of the thesis' velocity step."""
 
 
-def position_step(settling_time: float = 2.0) -> StepSpecification:
-    """Return the specification of a position step that only has to settle, within 1 percent.
+POSITION_STEP = StepSpecification(
+    rise_time=2.0, rise=0.99, settling_time=2.0, settling=0.01, overshoot=0.25, undershoot=0.02
+)
+"""Specification of a position step that only has to settle, within 1 percent.
 
-    Raises:
-        InputError: a time that is not above zero.
-
-    Reference:
-        Albayrak, thesis, METU 2005, section 4.3.2.2: "settles down about 2 seconds". The band and
-        the overshoot are adopted: the paper gives neither.
-    """
-    return StepSpecification(
-        rise_time=settling_time,
-        rise=0.99,
-        settling_time=settling_time,
-        settling=0.01,
-        overshoot=0.25,
-        undershoot=0.02,
-    )
+Reference:
+    Albayrak, thesis, METU 2005, section 4.3.2.2: "settles down about 2 seconds". The band and the
+    overshoot are adopted: the paper gives neither.
+"""
 
 
 class StepFigures(NamedTuple):

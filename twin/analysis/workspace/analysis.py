@@ -494,7 +494,7 @@ def maps_figure(workspace: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
     )
     for row, (name, fields) in enumerate(quantities.items(), start=1):
         bottom, top = figure.get_subplot(row, 1).yaxis.domain
-        bar: dict[str, Any] = {"y": 0.5 * (bottom + top), "len": top - bottom, "thickness": 12}
+        bar = {"y": 0.5 * (bottom + top), "len": top - bottom, "thickness": 12}
         bar["title"] = {"text": name, "side": "right"}
         figure.layout[f"coloraxis{row}"] = {"colorscale": COLOR_SCALE, "colorbar": bar}
         for column, (plane, field) in enumerate(zip(maps, fields, strict=True), start=1):

@@ -39,7 +39,7 @@ from twin.analysis.workspace.search import (
 )
 from twin.basics.arrays import FloatArray, as_pose, one_or_each
 from twin.errors import InputError
-from twin.model.machine_base import characteristic_length, null_space
+from twin.model.machine_base import null_space
 from twin.model.machine_model import MachineModel, as_model
 
 PILLAR_AXES = (2, 3, 4)
@@ -107,8 +107,7 @@ def conditioning_over(region: Region) -> Conditioning:
 
 def _singular_values(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return singular values `(m, dof)`, the largest first; NaN where there is no Jacobian."""
-    length = characteristic_length(platform.platform_joints)
-    moment_scale = np.array([1.0, 1.0, 1.0, length, length, length])
+    moment_scale = np.repeat([1.0, platform.joint_radius], 3)
     scaled_jacobians = jacobians(platform, poses) / moment_scale
     finite = np.isfinite(scaled_jacobians).all(axis=(1, 2))
     scaled_jacobians = scaled_jacobians[finite]
@@ -209,7 +208,7 @@ def _chosen_twists(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return the twists `(m, 6, 3)` per unit rate of the free coordinates of pillars."""
     unit = np.eye(6)[list(PILLAR_AXES)]
     twists = platform.constrain(poses[:, None], unit).twist
-    return np.asarray(np.swapaxes(twists, 1, 2))
+    return np.swapaxes(twists, 1, 2)
 
 
 class PlaneMap(NamedTuple):

@@ -73,7 +73,7 @@ class Region(NamedTuple):
     @property
     def surface(self) -> FloatArray:
         """Axis values `(m, 3)` from the centre where the rays first leave."""
-        return np.asarray(self.rays.directions * self.rays.exits[:, None] * self.chart.scale)
+        return self.rays.directions * self.rays.exits[:, None] * self.chart.scale
 
     @property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
@@ -130,7 +130,7 @@ def volume_nodes(region: Region) -> tuple[FloatArray, FloatArray]:
 
 
 def _volume(chart: Chart, weights: FloatArray, start: FloatArray, stop: FloatArray) -> float:
-    segment_volumes: Any = weights * (stop**3 - start**3) / 3.0
+    segment_volumes = weights * (stop**3 - start**3) / 3.0
     return float(segment_volumes.sum() * np.prod(chart.scale))
 
 

@@ -45,14 +45,20 @@ from twin.basics.arrays import (
     FloatArray,
     IndexArray,
     as_floats,
-    as_pose,
+    one_pose,
     quaternion_product,
     read_only,
     rotated,
 )
 from twin.errors import InputError
 from twin.kernels.kinematics import inverse_kinematics_batch, jacobian_batch
-from twin.model.machine_base import constraint_rows, meets_constraints, nearest_allowed, run
+from twin.model.machine_base import (
+    constraint_rows,
+    inside,
+    meets_constraints,
+    nearest_allowed,
+    run,
+)
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import axis_names, known_axis
 from twin.rotations import CONVENTIONS, is_singular_when_level, quaternion_from_angles
@@ -126,9 +132,7 @@ class Chart(NamedTuple):
             raise InputError("axes", "must name one axis or more, none of them twice")
         if platform.dof < 6 and set(columns) & {known.index("x"), known.index("y")}:
             raise InputError("axes", f"{platform.name} moves along z only; x and y follow")
-        pose = as_pose(platform.home if center is None else center, "center")
-        if pose.shape != (7,):
-            raise InputError("center", f"must be one pose (7,), got shape {pose.shape}")
+        pose = one_pose(platform.home if center is None else center, "center")
         size = characteristic_scale(platform)
         axis_scale = np.where(np.array(columns) < 3, size[0], 1.0)
         return cls(
@@ -223,9 +227,6 @@ def farthest_distance(platform: MachineModel) -> float:
     """Return an upper bound [m] on the distance of two positions of one attitude: twice a reach."""
     return 2.0 * min(leg.reach for leg in platform.parameters.legs)
 
-
-LIMIT_TOLERANCE = 1e-12
-"""Excess over a limit, relative to it, that counts as rounding, as in `Platform.within_limits`."""
 
 SYMMETRY_TOLERANCE = 1e-9
 """[m], [1] Largest difference of joints that counts as symmetric: joints given in degrees agree to
@@ -345,11 +346,8 @@ class Admissible:
 
     def within_limits(self, coordinates: FloatArray) -> BoolArray:
         """Return `(m,)` whether coordinates `(m, n)` are inside the limits; NaN is not."""
-        low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
-        tolerance = LIMIT_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
-        return np.asarray(
-            ((coordinates >= low - tolerance) & (coordinates <= high + tolerance)).all(axis=1)
-        )
+        platform = self.platform
+        return inside(coordinates, platform.minimum_coordinates, platform.maximum_coordinates)
 
     def facing(self, poses: FloatArray) -> BoolArray:
         """Return `(m,)` whether at poses `(m, 7)` the plates face each other as at home."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -18,14 +16,13 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.basics.files import (
     CHECKSUM_KEY,
-    NO_CHECKSUM,
     check_bytes,
     check_checksum,
     check_columns,
     table_checksum,
     warn_changed,
     write_atomically,
-    write_checksum,
+    write_csv_table,
 )
 from twin.basics.optional import optional
 from twin.basics.text_table import COMMENT_MARK, TIME_NAMES, TextTable, parse_time
@@ -247,20 +244,8 @@ def write_csv(log: Log, path: str | Path) -> Path:
         InputError: the place cannot be written to, or two columns would have the same name.
     """
     names = all_titles(log)
-
-    def write(file: IO[bytes]) -> None:
-        layout = json.dumps(layout_of(log) | {CHECKSUM_KEY: NO_CHECKSUM})
-        file.write(f"{COMMENT_MARK} {LAYOUT_MARK} {layout}\n".encode())
-        text = TextIOWrapper(file, "utf-8", newline="")
-        csv.writer(text, lineterminator="\n").writerow(names)
-        text.detach()
-        for block in table_rows(log):
-            for row in block.tolist():
-                cells = ("" if number != number else repr(number) for number in row)
-                file.write((",".join(cells) + "\n").encode())
-        write_checksum(file)
-
-    return write_atomically(path, write)
+    rows = (row for block in table_rows(log) for row in block.tolist())
+    return write_csv_table(path, LAYOUT_MARK, layout_of(log), names, rows)
 
 
 def read_csv_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:

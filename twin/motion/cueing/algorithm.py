@@ -108,11 +108,7 @@ class CuedMotion(Motion):
         t = (time - k * self.period)[:, None]
         x, v, a = (array[k] for array in self.knots)
         jerk = (self.knots.accelerations[k + 1] - a) / self.period
-        return AxisSample(
-            x + t * (v + t * (a / 2.0 + t * jerk / 6.0)),
-            v + t * (a + t * jerk / 2.0),
-            a + t * jerk,
-        )
+        return AxisSample(*cubic_steps(x, v, a, jerk, t))
 
     def _axes(self, time: FloatArray) -> AxisSample:
         """Return the axes of the reference point that move `point` as demanded."""
@@ -132,6 +128,17 @@ class CuedMotion(Motion):
                 attitude.velocity, speed
             )
         return AxisSample(values, rates, accelerations)
+
+
+def cubic_steps(
+    value: FloatArray, rate: FloatArray, acceleration: FloatArray, jerk: FloatArray, time: Any
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return value, rate and acceleration after some `time` [s] of constant jerk."""
+    return (
+        value + time * (rate + time * (acceleration / 2.0 + time * jerk / 6.0)),
+        rate + time * (acceleration + time * jerk / 2.0),
+        acceleration + time * jerk,
+    )
 
 
 def _check_integrals(sample: AxisSample, step: float) -> None:
@@ -170,7 +177,7 @@ def leg_slopes(platform: MachineModel, values: FloatArray, columns: IndexArray) 
     sampled = motion_of_axes(platform, AxisSample(repeated_values, unit_rates, no_acceleration))
     jacobian = platform.jacobian(sampled.pose[::size])
     twists = sampled.twist.reshape(count, size, 6)
-    return np.asarray(jacobian @ twists.transpose(0, 2, 1))
+    return jacobian @ twists.transpose(0, 2, 1)
 
 
 class MachineRanges(NamedTuple):
@@ -237,9 +244,9 @@ class CueingAlgorithm(ABC):
     """
 
     name: ClassVar[str]
-    latency: ClassVar[int] = 0
+    latency = 0
     """number of periods between the input sample and the end of the step that uses it"""
-    keeps_limits: ClassVar[bool] = False
+    keeps_limits = False
     """whether the axes never take an actuator beyond its limits"""
 
     def __init__(self, platform: MachineModel, head: object, period: float) -> None:
@@ -267,7 +274,7 @@ def saturated(
     values: FloatArray, scale: FloatArray | float, limit: FloatArray | float
 ) -> FloatArray:
     """Return `scale` times `values`, clipped to `limit` in magnitude."""
-    return np.asarray(np.clip(scale * values, -limit, limit))
+    return np.clip(scale * values, -limit, limit)
 
 
 def euler_rates(angles: FloatArray, rate: FloatArray) -> FloatArray:
@@ -384,4 +391,4 @@ class Derivative:
         previous, before_previous = self.previous_values
         result = (3.0 * value - 4.0 * previous + before_previous) / (2.0 * self.period)
         self.previous_values = np.stack([value, previous])
-        return np.asarray(result)
+        return result

@@ -10,12 +10,12 @@ channels are surge with pitch, sway with roll, heave, and yaw.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, bounded, read_only
-from twin.errors import InputError, brief
+from twin.basics.arrays import FloatArray, as_floats, as_instance, bounded, read_only
+from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import (
@@ -150,7 +150,40 @@ DEFAULT_PERIOD = 5e-3
 """[s] Default period of the algorithm."""
 
 
-class ClassicalWashout(CueingAlgorithm):
+class Washout(CueingAlgorithm):
+    """Base of the washouts. A machine without surge or sway turns about its reference point.
+
+    Attributes:
+        settings: see `WashoutSettings`.
+    """
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        head: Any = (0.0, 0.0, 0.0),
+        *,
+        settings: WashoutSettings | None = None,
+        period: float = DEFAULT_PERIOD,
+    ) -> None:
+        """Check the settings, by default designed for the machine.
+
+        Raises:
+            InputError: not a machine, no settings, no point, period too long for the filters.
+        """
+        super().__init__(platform, head, period)
+        s = WashoutSettings.of(self.platform) if settings is None else settings
+        self.settings = as_instance(s, "settings", WashoutSettings)
+        frequencies = (*s.translation_frequency, *s.rotation_frequency, s.tilt_frequency)
+        max_frequency = max(frequencies)
+        if self.period * max(max_frequency, 20.0) > 0.5:
+            raise InputError(
+                "period", f"too long for a filter of {max_frequency:g} rad/s and tilt limiting"
+            )
+        if not s.free[:2].all():
+            self.point = np.zeros(3)
+
+
+class ClassicalWashout(Washout):
     """Three parallel paths from specific force f and angular rate w, scaled and cut off.
 
     - Tilt: a low-pass of second order of the tilt whose gravity replaces f, pitch asin(-f_x / g)
@@ -170,23 +203,11 @@ class ClassicalWashout(CueingAlgorithm):
         Reid and Nahon, Flight simulation motion-base drive algorithms, UTIAS report 296 (1985).
     """
 
-    name: ClassVar[str] = "classical"
+    name = "classical"
 
-    def __init__(
-        self,
-        platform: MachineModel,
-        head: Any = (0.0, 0.0, 0.0),
-        *,
-        settings: WashoutSettings | None = None,
-        period: float = DEFAULT_PERIOD,
-    ) -> None:
-        """Prepare the filters at rest.
-
-        Raises:
-            InputError: not a machine, no settings, no point, period too long for the filters.
-        """
-        super().__init__(platform, head, period)
-        self.settings = washout_settings(self, settings)
+    def __init__(self, platform: MachineModel, head: Any = (0.0, 0.0, 0.0), **options: Any) -> None:
+        """Prepare the filters at rest; arguments and errors are those of `Washout`."""
+        super().__init__(platform, head, **options)
         self.tilt = Channel(2, self.period)
         self.rotation, self.translation = Channel(3, self.period), Channel(3, self.period)
         self.washout = HighPass(np.full(3, self.settings.return_frequency), self.period)
@@ -226,33 +247,6 @@ def gravity_tilt(force: FloatArray, limit: float) -> FloatArray:
     """Return the pitch and roll [rad] whose gravity feels like a specific force along x and y."""
     sines = np.clip(force[:2] / GRAVITY, -1.0, 1.0)
     return np.asarray(np.clip(np.arcsin(sines) * [-1.0, 1.0], -limit, limit))
-
-
-def washout_settings(
-    algorithm: CueingAlgorithm, settings: WashoutSettings | None
-) -> WashoutSettings:
-    """Return checked settings, by default designed for the machine; sets the moved point.
-
-    A machine without surge or sway turns about its reference point instead of the head.
-
-    Raises:
-        InputError: settings of another type, or a period too long for the filters.
-    """
-    checked_settings = WashoutSettings.of(algorithm.platform) if settings is None else settings
-    if not isinstance(checked_settings, WashoutSettings):
-        raise InputError("settings", f"must be WashoutSettings, not {brief(checked_settings)}")
-    max_frequency = max(
-        checked_settings.translation_frequency.max(),
-        checked_settings.rotation_frequency.max(),
-        checked_settings.tilt_frequency,
-    )
-    if algorithm.period * max(max_frequency, 20.0) > 0.5:
-        raise InputError(
-            "period", f"too long for a filter of {max_frequency:g} rad/s and tilt limiting"
-        )
-    if not checked_settings.free[:2].all():
-        algorithm.point = np.zeros(3)
-    return checked_settings
 
 
 TILT_MASK = np.array([1.0, 1.0, 0.0])
@@ -405,7 +399,7 @@ heave has no lean.
 """
 
 
-class AdaptiveWashout(CueingAlgorithm):
+class AdaptiveWashout(Washout):
     """Coordinated adaptive filters for surge and pitch, sway and roll; single ones else.
 
     With f the specific force that the lean b does not give yet (in surge f_x - g sin b, b the
@@ -432,27 +426,20 @@ class AdaptiveWashout(CueingAlgorithm):
         J. Aircraft 12 (1975); here in specific force and with tilt rate limit.
     """
 
-    name: ClassVar[str] = "adaptive"
+    name = "adaptive"
 
     def __init__(
         self,
         platform: MachineModel,
         head: Any = (0.0, 0.0, 0.0),
         *,
-        settings: WashoutSettings | None = None,
         cost: AdaptiveSettings | None = None,
-        period: float = DEFAULT_PERIOD,
+        **options: Any,
     ) -> None:
-        """Prepare the filters at rest.
-
-        Raises:
-            InputError: not a machine, no settings, no point, period too long for the filters.
-        """
-        super().__init__(platform, head, period)
-        self.settings = washout_settings(self, settings)
+        """Prepare the filters at rest; `options` and errors are those of `Washout`."""
+        super().__init__(platform, head, **options)
         cost_settings = AdaptiveSettings() if cost is None else cost
-        if not isinstance(cost_settings, AdaptiveSettings):
-            raise InputError("cost", f"must be AdaptiveSettings, not {brief(cost)}")
+        as_instance(cost_settings, "cost", AdaptiveSettings)
         s = self.settings
         self.channels = CoordinatedChannels(
             s.translation_frequency, s.tilt_rate, cost_settings, self.period

@@ -12,8 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, as_floats, bounded, one_of, read_only
-from twin.errors import InputError, brief
+from twin.basics.arrays import (
+    FloatArray,
+    as_flag,
+    as_floats,
+    as_instance,
+    as_text,
+    bounded,
+    one_of,
+    read_only,
+)
+from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY, drive_car
 from twin.motion.motion import MAX_TIME, minimum_jerk
 
@@ -48,6 +57,9 @@ FLIGHT_SPEED = 60.0
 BANK_ANGLE = np.radians(30.0)
 """[rad] Bank angle of the coordinated turn."""
 
+BANK_TIME = 3.0
+"""[s] Time of the roll-in and of the roll-out of the coordinated turn."""
+
 
 @dataclass(frozen=True, eq=False)
 class Manoeuvre:
@@ -70,8 +82,7 @@ class Manoeuvre:
 
     def __post_init__(self) -> None:
         """Check shapes and sizes; raises InputError."""
-        if not isinstance(self.name, str):
-            raise InputError("name", f"must be a text, not {brief(self.name)}")
+        as_text(self.name, "name")
         time = as_floats(self.time, "time")
         if time.ndim != 1 or len(time) < MIN_SAMPLES:
             raise InputError("time", f"must be a list of at least {MIN_SAMPLES} times [s]")
@@ -226,8 +237,7 @@ class Car:
                     raise InputError("head", "must be one point within 10 m")
                 object.__setattr__(self, "head", tuple(float(part) for part in point))
             elif parameter.name.endswith("tyre"):
-                if not isinstance(value, Tyre):
-                    raise InputError(parameter.name, "must be a Tyre")
+                as_instance(value, parameter.name, Tyre)
             else:
                 object.__setattr__(self, parameter.name, bounded(value, parameter.name, 1e-3, 1e6))
 
@@ -300,34 +310,19 @@ def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
     Raises:
         InputError: unknown manoeuvre, no car.
     """
-    checked_car = Car() if car is None else car
-    if not isinstance(checked_car, Car):
-        raise InputError("car", f"must be a Car, not {brief(car)}")
+    checked_car = as_instance(Car() if car is None else car, "car", Car)
     return MANOEUVRES[one_of(name, "manoeuvre", MANOEUVRES)](checked_car)
 
 
-def coordinated_turn(
-    bank: Any = BANK_ANGLE, speed: Any = FLIGHT_SPEED, entry: Any = 3.0
-) -> Manoeuvre:
-    """Return a level turn without side force at constant speed.
+def coordinated_turn() -> Manoeuvre:
+    """Return a level turn to the right without side force at constant speed.
 
     With bank b: specific force g / cos b along z, turn rate g tan b / speed about the vertical.
-
-    Args:
-        bank: [rad] held between roll-in and roll-out; positive to the right.
-        speed: [m/s].
-        entry: [s] of the roll-in and of the roll-out.
-
-    Raises:
-        InputError: out of range.
     """
-    angle = bounded(bank, "bank", -1.2, 1.2)
-    flight = bounded(speed, "speed", 5.0, 500.0)
-    seconds = bounded(entry, "entry", 0.3, 5.0)
     time = _time()[::2]
-    progress, slope, _ = _plateau(time, 1.0, 8.5 - 0.5 * seconds, seconds)
-    roll, roll_rate = angle * progress, angle * slope
-    turn_rate = -GRAVITY * np.tan(roll) / flight
+    progress, slope = _plateau(time, 1.0, 8.5 - 0.5 * BANK_TIME, BANK_TIME)
+    roll, roll_rate = BANK_ANGLE * progress, BANK_ANGLE * slope
+    turn_rate = -GRAVITY * np.tan(roll) / FLIGHT_SPEED
     force, rate = np.zeros((len(time), 3)), np.zeros((len(time), 3))
     force[:, 2] = GRAVITY / np.cos(roll)
     rate[:, 0] = roll_rate
@@ -345,11 +340,10 @@ def _time() -> FloatArray:
 
 def _plateau(
     time: FloatArray, start: float, stop: float, rise: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return a plateau of height 1, its flanks from `start` and `stop` [s], and 2 derivatives."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return a plateau of height 1, its flanks from `start` and `stop` [s], and its slope [1/s]."""
     climb, fall = (minimum_jerk((time - rise_start) / rise) for rise_start in (start, stop))
-    value, slope, curvature = (a - b for a, b in zip(climb, fall, strict=True))
-    return value, slope / rise, curvature / rise**2
+    return climb[0] - fall[0], (climb[1] - fall[1]) / rise
 
 
 def lane_changes(time: FloatArray, changes: Iterable[tuple[float, float]]) -> FloatArray:

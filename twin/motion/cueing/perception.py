@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import ComplexArray, FloatArray, as_floats, positive
-from twin.errors import InputError, brief
+from twin.basics.arrays import ComplexArray, FloatArray, as_floats, as_instance, positive
+from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing.manoeuvre import Manoeuvre
 
 OTOLITH_GAIN = 0.4
+"""Sensed over true specific force at low frequencies."""
+
 OTOLITH_LEAD = 10.0
 """[s] Lead time constant of the otoliths."""
 
@@ -30,7 +32,7 @@ CANAL_LONG = 5.73
 CANAL_ADAPTATION = 80.0
 """[s] Time constant of the adaptation of the semicircular canals."""
 
-FORCE_THRESHOLD = np.array([0.17, 0.17, 0.28])
+SPECIFIC_FORCE_THRESHOLD = np.array([0.17, 0.17, 0.28])
 """[m/s2] Thresholds along x, y, z of what the otoliths sense."""
 
 RATE_THRESHOLD = np.radians([3.0, 3.6, 2.6])
@@ -46,7 +48,7 @@ class TransferFunction(NamedTuple):
     def at(self, frequency: Any) -> ComplexArray:
         """Return the response at frequencies [rad/s]; complex ones for fading oscillations."""
         s = 1j * np.asarray(frequency)
-        return np.asarray(np.polyval(self.numerator, s) / np.polyval(self.denominator, s))
+        return np.polyval(self.numerator, s) / np.polyval(self.denominator, s)
 
 
 OTOLITH_MODEL = TransferFunction(
@@ -74,7 +76,10 @@ class Perceived(NamedTuple):
         """Return force and rate behind dead zones: signals above threshold, less the threshold."""
         force, rate = (
             np.sign(signal) * np.maximum(np.abs(signal) - threshold, 0.0)
-            for signal, threshold in ((self.force, FORCE_THRESHOLD), (self.rate, RATE_THRESHOLD))
+            for signal, threshold in (
+                (self.force, SPECIFIC_FORCE_THRESHOLD),
+                (self.rate, RATE_THRESHOLD),
+            )
         )
         return Perceived(force, rate)
 
@@ -117,7 +122,7 @@ def perceived(specific_force: FloatArray, angular_rate: FloatArray, period: floa
 COMPARISON_PERIOD = 5e-3
 """[s] Period at which vehicle and platform are compared."""
 
-PERCEPTION_THRESHOLDS = np.concatenate([FORCE_THRESHOLD, RATE_THRESHOLD])
+PERCEPTION_THRESHOLDS = np.concatenate([SPECIFIC_FORCE_THRESHOLD, RATE_THRESHOLD])
 
 
 class PerceivedError(NamedTuple):
@@ -167,9 +172,8 @@ def perceived_error(
     Raises:
         InputError: no manoeuvres, period not above zero or longer than a quarter of them.
     """
-    for field, value in (("vehicle", vehicle), ("platform", platform)):
-        if not isinstance(value, Manoeuvre):
-            raise InputError(field, f"must be a Manoeuvre, not {brief(value)}")
+    as_instance(vehicle, "vehicle", Manoeuvre)
+    as_instance(platform, "platform", Manoeuvre)
     step = positive(period, "period")
     end_time = min(vehicle.duration, platform.duration)
     if step > 0.25 * end_time:

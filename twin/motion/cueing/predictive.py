@@ -9,18 +9,26 @@ plan. Every plan ends at rest, and is checked against the exact limits before it
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, IndexArray, as_floats, bounded, read_only
+from twin.basics.arrays import (
+    FloatArray,
+    IndexArray,
+    as_floats,
+    as_instance,
+    bounded,
+    read_only,
+)
 from twin.basics.optional import optional
-from twin.errors import InputError, TwinError, brief
+from twin.errors import InputError, TwinError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import (
     REST_FORCE,
     CueingAlgorithm,
+    cubic_steps,
     leg_slopes,
     machine_ranges,
     motion_of_axes,
@@ -30,12 +38,12 @@ from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.perception import (
     CANAL_ADAPTATION,
     CANAL_LONG,
-    FORCE_THRESHOLD,
     OTOLITH_GAIN,
     OTOLITH_LEAD,
     OTOLITH_LONG,
     OTOLITH_SHORT,
     RATE_THRESHOLD,
+    SPECIFIC_FORCE_THRESHOLD,
     perceived,
 )
 from twin.motion.cueing.workspace_use import leg_motion
@@ -117,7 +125,7 @@ class PredictiveSettings:
             raise InputError("blocks", "must be four or more whole numbers from 1, sum up to 200")
         object.__setattr__(self, "blocks", tuple(int(block) for block in blocks))
         for setting in fields(self):
-            value: Any = getattr(self, setting.name)
+            value = getattr(self, setting.name)
             if setting.name in ("force_weight", "rate_weight"):
                 weights = as_floats(value, setting.name, 3)
                 if weights.ndim != 1 or weights.min() < 0.0 or weights.max() > 1e6:
@@ -203,7 +211,7 @@ def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
     n_periods = sum(blocks)
     block_of_period = np.repeat(np.arange(len(blocks)), blocks)
     free_response, forced_response = np.eye(STATE_COUNT), np.zeros((STATE_COUNT, len(blocks)))
-    rows: list[tuple[FloatArray, FloatArray]] = []
+    rows = []
     for k in range(n_periods):
         free_response, forced_response = transition @ free_response, transition @ forced_response
         forced_response[:, block_of_period[k]] += input_response
@@ -322,7 +330,7 @@ class PerceptionCost:
         coordinate_scale = np.diag(inverse_travel)
         cost_terms = [
             (
-                np.sqrt(s.force_weight) / FORCE_THRESHOLD,
+                np.sqrt(s.force_weight) / SPECIFIC_FORCE_THRESHOLD,
                 {3: acceleration_gradient, 4: value_gradient},
             ),
             (np.sqrt(s.rate_weight) / RATE_THRESHOLD, {5: rate_gradient}),
@@ -403,14 +411,7 @@ class Plan(NamedTuple):
         t = (np.arange(samples_per_period) * (period / samples_per_period))[None, :, None]
         x, v, a = (self.states[:-1, None, :, k] for k in range(3))
         j = self.jerks[:, None]
-        states_between = np.stack(
-            [
-                x + t * (v + t * (a / 2.0 + t * j / 6.0)),
-                v + t * (a + t * j / 2.0),
-                a + t * j,
-            ],
-            axis=-1,
-        )
+        states_between = np.stack(cubic_steps(x, v, a, j, t), axis=-1)
         return np.concatenate(
             [states_between.reshape(-1, *self.states.shape[1:]), self.states[-1:]]
         )
@@ -418,15 +419,11 @@ class Plan(NamedTuple):
 
 def plan_from(start: FloatArray, jerks: FloatArray, period: float) -> Plan:
     """Return the plan of jerks `(K, d)` from a state `(d, 3)`."""
-    t = period
-    states = np.empty((len(jerks) + 1, *start.shape))
-    states[0] = start
-    for k, jerk in enumerate(jerks):
-        x, v, a = states[k].T
-        states[k + 1, :, 0] = x + t * (v + t * (a / 2.0 + t * jerk / 6.0))
-        states[k + 1, :, 1] = v + t * (a + t * jerk / 2.0)
-        states[k + 1, :, 2] = a + t * jerk
-    return Plan(states, jerks)
+    states = [start]
+    for jerk in jerks:
+        x, v, a = states[-1].T
+        states.append(np.stack(cubic_steps(x, v, a, jerk, period), axis=-1))
+    return Plan(np.stack(states), jerks)
 
 
 def expanded_axes(states: FloatArray, columns: IndexArray) -> AxisSample:
@@ -651,9 +648,9 @@ class PredictiveCueing(CueingAlgorithm):
         with exact limits of the actuators.
     """
 
-    name: ClassVar[str] = "predictive"
-    latency: ClassVar[int] = 1
-    keeps_limits: ClassVar[bool] = True
+    name = "predictive"
+    latency = 1
+    keeps_limits = True
 
     def __init__(
         self,
@@ -680,9 +677,7 @@ class PredictiveCueing(CueingAlgorithm):
         super().__init__(platform, head, period)
         self.point = np.zeros(3)
         s = PredictiveSettings() if settings is None else settings
-        if not isinstance(s, PredictiveSettings):
-            raise InputError("settings", f"must be PredictiveSettings, not {brief(s)}")
-        self.settings = s
+        self.settings = as_instance(s, "settings", PredictiveSettings)
         ranges = machine_ranges(self.platform)
         self.columns: IndexArray = np.flatnonzero(ranges.free & (ranges.travel > 0.0))
         size, n_periods = len(self.columns), sum(s.blocks)
@@ -763,8 +758,7 @@ class PredictiveCueing(CueingAlgorithm):
 
     def _perceived_preview(self, preview: Any, steps: int) -> FloatArray:
         """Return force and rate `(2, 3, k)` that the vehicle's driver perceives, at all periods."""
-        if not isinstance(preview, Manoeuvre):
-            raise InputError("preview", f"must be a Manoeuvre, not {brief(preview)}")
+        as_instance(preview, "preview", Manoeuvre)
         s, samples_per_period = self.settings, 8
         count = int(preview.duration / self.period) + steps + 2
         force, rate = preview.at(

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, one_of, positive
-from twin.errors import InputError, UnreachablePoseError, brief
+from twin.basics.arrays import FloatArray, as_flag, as_instance, one_of, positive
+from twin.errors import InputError, UnreachablePoseError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing.algorithm import CuedMotion, CueingAlgorithm
 from twin.motion.cueing.classical import AdaptiveWashout, ClassicalWashout
@@ -86,8 +86,7 @@ def cue(
         MissingDependencyError: predictive cueing needs a solver that is not installed.
     """
     machine = as_model(platform)
-    if not isinstance(manoeuvre, Manoeuvre):
-        raise InputError("manoeuvre", f"must be a Manoeuvre, not {brief(manoeuvre)}")
+    as_instance(manoeuvre, "manoeuvre", Manoeuvre)
     algorithm_class = ALGORITHMS[one_of(algorithm, "algorithm", ALGORITHMS)]
     shrinks = as_flag(fit, "fit")
     size = positive(scale, "scale")

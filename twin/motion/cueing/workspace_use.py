@@ -7,37 +7,29 @@ are written as CSV files that `twin.motion.read_recording` reads.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector, cross, positive, rotated
+from twin.basics.arrays import FloatArray, as_instance, as_vector, cross, positive, rotated
 from twin.basics.files import check_place, write_text
-from twin.errors import InputError, brief
+from twin.basics.text_table import csv_text
+from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
-from twin.model.machine_model import MachineModel, as_model
-from twin.motion.cueing.manoeuvre import MAX_ANGULAR_RATE, MAX_SPECIFIC_FORCE, Manoeuvre
+from twin.model.machine_model import MachineModel, actuator_derivatives, as_model
+from twin.motion.cueing.manoeuvre import MAX_SPECIFIC_FORCE, Manoeuvre
 from twin.motion.motion import Motion
 from twin.motion.recording import constrained_motion
 from twin.motion.table import (
     ACCELERATION_QUANTITY,
+    ANGULAR_RATE_QUANTITY,
     TIME_QUANTITY,
     Column,
-    Quantity,
     SampleError,
     check_time,
     known_columns,
     read_table,
-)
-
-ANGULAR_RATE_QUANTITY = Quantity(
-    "angular rate",
-    "rad/s",
-    {"rad/s": 1.0, "deg/s": math.pi / 180.0},
-    largest=MAX_ANGULAR_RATE,
 )
 
 SPECIFIC_FORCE_QUANTITY = ACCELERATION_QUANTITY._replace(
@@ -148,13 +140,8 @@ def leg_motion(
         UnreachablePoseError: a leg cannot reach a pose.
     """
     fitted = platform.constrain(pose, twist, acceleration)
-    jacobian = platform.jacobian(fitted.pose)
-    drift = platform.jacobian_derivative(fitted.pose, fitted.twist)
-    return (
-        platform.inverse_kinematics(fitted.pose),
-        _products(jacobian, fitted.twist),
-        _products(jacobian, fitted.acceleration) + _products(drift, fitted.twist),
-    )
+    rates, accelerations = actuator_derivatives(platform, *fitted)
+    return platform.inverse_kinematics(fitted.pose), rates, accelerations
 
 
 def limit_fractions(
@@ -174,17 +161,7 @@ def limit_fractions(
     )
 
 
-def _products(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
-    return np.asarray((matrices @ vectors[..., None])[..., 0])
-
-
-def read_manoeuvre(
-    path: Any,
-    *,
-    units: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    largest_gap: Any = None,
-) -> Manoeuvre:
+def read_manoeuvre(path: Any) -> Manoeuvre:
     """Return the manoeuvre recorded in a CSV file.
 
     The first line names the columns, each with its unit:
@@ -192,16 +169,10 @@ def read_manoeuvre(
     is +1 g at rest) at the head in vehicle axes, x forward, y left, z up; wx, wy, wz: angular rate
     about them, zero where left out. Units: s, ms, us, min; m/s2, mm/s2, g; rad/s, deg/s.
 
-    Args:
-        path: the file.
-        units: column name -> unit, for columns whose header has none.
-        columns: header text without unit -> column name; when given, all others are ignored.
-        largest_gap: [s] to bridge between samples; default ten median intervals.
-
     Raises:
         InputError: names file, line and column of the fault and what to do.
     """
-    table = read_table(path, MANOEUVRE_COLUMNS, units=units, columns=columns)
+    table = read_table(path, MANOEUVRE_COLUMNS)
     missing_columns = [name for name in ("time", *FORCE_COLUMNS) if name not in table.columns]
     if missing_columns:
         raise InputError(
@@ -211,7 +182,7 @@ def read_manoeuvre(
         )
     time = table.columns["time"]
     try:
-        check_time(time, largest_gap, True)
+        check_time(time, None, True)
     except SampleError as error:
         raise table.fault(error.row, error.column, error.message) from None
     for name, values in table.columns.items():
@@ -234,7 +205,7 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
     """Write the axes of a motion, with time and units in the header; returns the path.
 
     The columns are displacements from the motion's centre [m] and the angles of its convention
-    [rad], ten digits after the point. `read_recording(path, motion.center)` gives the motion back
+    [rad], ten digits each. `read_recording(path, motion.center)` gives the motion back
     as splines through these samples.
 
     Args:
@@ -246,8 +217,7 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
         InputError: not a motion, the period longer than a tenth of it, the place cannot be written
             to.
     """
-    if not isinstance(motion, Motion):
-        raise InputError("motion", f"must be a Motion, not {brief(motion)}")
+    as_instance(motion, "motion", Motion)  # type: ignore[type-abstract]
     step = positive(period, "period")
     if step > 0.1 * motion.duration:
         raise InputError("period", f"must be at most a tenth of the motion's {motion.duration:g} s")
@@ -255,7 +225,5 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
     names = ["time", *motion.axis_names]
     columns = known_columns(motion.convention)
     time = sample_times(motion, step)
-    values = np.column_stack([time, motion.axes(time).values])
-    lines = [",".join(f"{name} [{columns[name].quantity.si}]" for name in names)]
-    lines += [",".join(f"{value:.10f}" for value in row) for row in values + 0.0]
-    return write_text(path, "\n".join(lines) + "\n")
+    titles = [f"{name} [{columns[name].quantity.si}]" for name in names]
+    return write_text(path, csv_text(titles, [time, *motion.axes(time).values.T]))

@@ -90,7 +90,7 @@ class SavePanel:
             raise InputError("file name", "must be a name without folders, such as run.npz")
         ending = ".mcap" if name.endswith(".mcap") else ".npz"
         name = name if name.endswith(ending) else f"{name}{ending}"
-        trajectory: Trajectory = self._requests.result(self._trajectory)
+        trajectory = self._requests.result(self._trajectory)
         with TemporaryDirectory() as folder:
             path = Path(folder) / f"run{ending}"
             written_path = (

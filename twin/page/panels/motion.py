@@ -317,7 +317,7 @@ class MotionPanel:
             file.write_bytes(content)
             try:
                 convention = convention_of(platform)
-                motion: Motion = read_recording(file, platform.home, convention=convention)
+                motion = read_recording(file, platform.home, convention=convention)
             except InputError as error:
                 field = name if error.field == str(file) else error.field
                 raise InputError(field, error.message) from None

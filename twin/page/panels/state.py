@@ -411,7 +411,7 @@ class FeasibilityPanel:
     def _judge(self, pose: FloatArray | None) -> None:
         """Judge the motion, and rest at a pose if there is one; skip invalid descriptions."""
         platform = self._session.platform
-        verdicts: dict[str, Feasibility] = {}
+        verdicts = {}
         with suppress(TwinError):
             motion = self._motions.described()
             verdicts["motion"] = feasibility(platform, motion, samples=CHECK_SAMPLES)

@@ -73,6 +73,9 @@ CENTRE_NODE = "centre_of_mass"
 TRACE_SEGMENTS = 200
 """Number of the line's segments; constant, so that pages keep their memory."""
 
+TRACE_TIME = 5.0
+"""[s] Time of the run that the line covers."""
+
 MIN_TRACE_PERIOD = 0.1
 """[s] Shortest time between two lines that are sent."""
 
@@ -420,7 +423,7 @@ def add_centre_of_mass(server: Any, machine: MachineScene) -> list[Any]:
 
 def add_leg_numbers(server: Any, machine: MachineScene) -> list[Any]:
     """Return the labels with the legs' numbers, one at the middle of each; hidden at first."""
-    lower_parts: dict[str, Any] = {}
+    lower_parts = {}
     for (body, part), mesh in machine.parts.items():
         leg = LEG_PATTERN.match(body)
         if leg is None or part != "housing":
@@ -448,21 +451,13 @@ class Trace:
 
     Attributes:
         point: `(3,)` [m] in the platform frame, whose path is drawn.
-        seconds: [s] of the run that are kept.
         node: of the page's scene.
     """
 
-    def __init__(self, server: Any, machine: MachineScene, seconds: float = 5.0) -> None:
-        """Make a line of the reference point, hidden at first.
-
-        Args:
-            server: viser's server.
-            machine: with the platform.
-            seconds: [s] of the run that are kept.
-        """
+    def __init__(self, server: Any, machine: MachineScene) -> None:
+        """Make a line of the reference point of a machine, hidden at first, on viser's server."""
         self._machine = machine
         self.point = np.zeros(3)
-        self.seconds = seconds
         self._times: list[float] = []
         self._points: list[FloatArray] = []
         self._sent, self._pending = -np.inf, False
@@ -496,11 +491,11 @@ class Trace:
         """Add the point's position at a time [s] of the run; an earlier time restarts the line."""
         if self._times and time < self._times[-1]:
             self.clear()
-        if not self._times or time - self._times[-1] >= self.seconds / TRACE_SEGMENTS:
+        if not self._times or time - self._times[-1] >= TRACE_TIME / TRACE_SEGMENTS:
             origin, rotation = self._machine.place(PLATFORM_NAME)
             self._times.append(time)
             self._points.append(origin + rotation @ self.point)
-            while time - self._times[0] > self.seconds:
+            while time - self._times[0] > TRACE_TIME:
                 del self._times[0], self._points[0]
             self._pending = True
         present_time = clock.monotonic()

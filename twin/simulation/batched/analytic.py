@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +27,8 @@ class AnalyticBatchedPlant(BatchedPlant):
     Both fidelities are the same here.
     """
 
-    name: ClassVar[str] = "analytic"
-    default_fidelity: ClassVar[str] = "fast"
+    name = "analytic"
+    default_fidelity = "fast"
 
     def _prepare(self) -> None:
         """Stack the constants of all machines."""

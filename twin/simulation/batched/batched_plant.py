@@ -35,11 +35,12 @@ from twin.kernels.batched.analytic import (
     DriveArrays,
     Inputs,
     Machines,
+    issue_all,
 )
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.reading import ROW_COUNT
-from twin.model.ball import as_ball
+from twin.model.ball import as_ball, is_lost, on_plate
 from twin.model.constants import changed_legs
 from twin.model.engine import FIDELITIES, State
 from twin.model.integrate import resting_deflection
@@ -158,7 +159,7 @@ def place_drives(
 def empty_machines(size: int, n: int, k: int) -> Machines:
     """Return states of `size` machines with n actuators and k deflections of springs."""
     widths = (7, 6, 2 * k, 6, n, n, n, n, n, n)
-    arrays: list[Any] = [np.zeros((size, width)) for width in widths]
+    arrays = [np.zeros((size, width)) for width in widths]
     return Machines._make([*arrays, np.zeros(size), np.zeros(size, dtype=bool)])
 
 
@@ -218,7 +219,7 @@ def suitable_timestep(
         InputError: no step is short enough.
     """
     min_steps = max(1, -int(-(period / LONGEST_DEFAULT_STEP) * (1.0 - PERIOD_TOLERANCE) // 1))
-    last_error: InputError | None = None
+    last_error = None
     for multiple in range(1, MAX_STEPS_PER_PERIOD // min_steps + 1):
         time_step = period / (min_steps * multiple)
         try:
@@ -438,6 +439,19 @@ class BatchedPlant(ABC):
     @abstractmethod
     def _advance(self) -> None:
         """Advance all machines by one control period under `_inputs`."""
+
+    def _issue(self) -> None:
+        """Issue the commands of `_inputs` to the drives."""
+        arrays, inputs = self._drive_arrays, self._inputs
+        issue_all(
+            arrays.counters, arrays.queue, inputs.command, inputs.feedforward, self.machines.failed
+        )
+
+    def _note_lost_balls(self) -> None:
+        """Note which balls have left their plates at the end of a period."""
+        if self.rolling_ball is not None:
+            ball_lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
+            self.ball_lost |= ball_lost & ~self.machines.failed
 
     @abstractmethod
     def _place(self, index: int, state: State, ball: Any) -> None:

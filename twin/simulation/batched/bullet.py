@@ -5,7 +5,7 @@ Each machine is an engine without the step history that its guard would keep.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from twin.basics.arrays import FloatArray
 from twin.engines.base import LARGEST_GAP, check_timestep
 from twin.engines.bullet.engine import RICHARDSON_WEIGHTS, BulletEngine
 from twin.errors import InputError
-from twin.kernels.batched.analytic import drive_all, issue_all, read_all
-from twin.model.ball import is_lost, on_plate
+from twin.kernels.batched.analytic import drive_all, read_all
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import COMMAND_MODES
@@ -93,8 +92,8 @@ class BulletBatchedPlant(BatchedPlant):
     copies of a machine; see the engine. Results are those of `BulletEngine`.
     """
 
-    name: ClassVar[str] = "bullet"
-    default_fidelity: ClassVar[str] = "fast"
+    name = "bullet"
+    default_fidelity = "fast"
 
     def _prepare(self) -> None:
         """Load an engine for every machine."""
@@ -139,10 +138,8 @@ class BulletBatchedPlant(BatchedPlant):
             self.ball[index], self.ball_lost[index] = engine.ball, False
 
     def _advance(self) -> None:
-        arrays, machines, inputs = self._drive_arrays, self.machines, self._inputs
-        issue_all(
-            arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
-        )
+        arrays, machines = self._drive_arrays, self.machines
+        self._issue()
         mode = COMMAND_MODES.index(self.mode)
         running = np.flatnonzero(~machines.failed).tolist()
         for substep in range(self.ratio):
@@ -153,9 +150,7 @@ class BulletBatchedPlant(BatchedPlant):
         for index in running:
             self._copy_state(index)
         read_all(arrays, machines, self.period)
-        if self.rolling_ball is not None:
-            ball_lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
-            self.ball_lost |= ball_lost & ~machines.failed
+        self._note_lost_balls()
 
     def _step(self, index: int, substep: int) -> None:
         """Step a machine; it fails if its state is no longer valid."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -34,10 +34,9 @@ from twin.engines.mujoco import (
     velocities,
 )
 from twin.errors import InputError
-from twin.kernels.batched.analytic import issue_all
 from twin.kernels.batched.mujoco import after_period, before_step, read_balls, store_twists
 from twin.machine.mechanism import PLATFORM_NAME
-from twin.model.ball import Ball, is_lost, on_plate, place_on_plate
+from twin.model.ball import Ball, place_on_plate
 from twin.model.batch import usable_cores
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
@@ -235,8 +234,8 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
     batch of one gives what one of many gives, and both what `MujocoEngine` gives.
     """
 
-    name: ClassVar[str] = "mujoco"
-    default_fidelity: ClassVar[str] = "accurate"
+    name = "mujoco"
+    default_fidelity = "accurate"
 
     def _prepare(self) -> None:
         """Compile the machine."""
@@ -345,11 +344,9 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         machines.coordinates[index], machines.rates[index] = plant.actuated(state)
 
     def _advance(self) -> None:
-        arrays, machines, inputs = self._drive_arrays, self.machines, self._inputs
-        issue_all(
-            arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
-        )
-        self._wrenches[:] = inputs.wrench
+        machines = self.machines
+        self._issue()
+        self._wrenches[:] = self._inputs.wrench
         self._plant_arrays.previous_twists[:] = machines.twist
         settings = (self.ratio, COMMAND_MODES.index(self.mode), self.timestep)
         indices, runs = self._running_machines(), self._runs()
@@ -369,11 +366,10 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
                     indices, run_length, self._stage if run_number >= len(runs) - 1 else STEP_STAGE
                 )
         end_arguments = (self._plant_arrays, LARGEST_GAP, self.period, self.timestep)
-        after_period(arrays, machines, self._fields, self._layout, *end_arguments)
+        after_period(self._drive_arrays, machines, self._fields, self._layout, *end_arguments)
         if self.rolling_ball is not None:
             read_balls(machines.failed, self._fields, self.ball)
-            ball_lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
-            self.ball_lost |= ball_lost & ~machines.failed
+            self._note_lost_balls()
 
     def _runs(self) -> list[int]:
         """Return the numbers of engine steps for which forces are held, one after the other."""

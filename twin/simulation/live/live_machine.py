@@ -273,7 +273,7 @@ def make_engine_for(
     """
     resolved_step = suitable_timestep(platform) if fidelity == "accurate" else period
     longest_step = resolved_step * (1.0 + 1e-9)
-    refusal: InputError | None = None
+    refusal = None
     for ratio in CANDIDATE_STEP_RATIOS:
         timestep = period / ratio
         if timestep > longest_step:

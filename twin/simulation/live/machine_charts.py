@@ -117,11 +117,11 @@ class ActuatorLimits(NamedTuple):
             lengths: `(n,)` actuator coordinates [m, rad].
         """
         remaining_stroke = np.minimum(lengths - self.low, self.high - lengths)
-        return np.asarray(np.clip(2.0 * remaining_stroke / (self.high - self.low), 0.0, 1.0))
+        return np.clip(2.0 * remaining_stroke / (self.high - self.low), 0.0, 1.0)
 
     def stroke(self, lengths: FloatArray) -> FloatArray:
         """Return positions within the strokes `(n,)`: 0 at the lower end, 1 at the upper end."""
-        return np.asarray((lengths - self.low) / (self.high - self.low))
+        return (lengths - self.low) / (self.high - self.low)
 
     def utilisation(self, forces: FloatArray) -> FloatArray:
         """Return forces `(n,)` as fractions of their limits; NaN where no limit is known."""

@@ -13,7 +13,6 @@ from twin.control.controller import DEFAULT_PERIOD, Reference
 from twin.engines import engine_names
 from twin.errors import StateError, TwinError
 from twin.machine.payload import Occupant
-from twin.model.ball import Ball
 from twin.model.engine import Engine
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
@@ -59,12 +58,18 @@ class MachineSession:
         platform: the machine with its configuration.
         settings: present ones.
         period: control period [s].
+        ball: None: there is no ball.
+        engines: names of engines.
+        controllers: names of controllers; `configure` refuses those that do not fit the machine.
         history: the charts' values over the last 30 s; a new object after a reset.
         real_time_factor: seconds of the run per second of the clock, set by the runner for the
             chart.
     """
 
     period = DEFAULT_PERIOD
+    ball = None
+    engines = engine_names()
+    controllers = controller_names()
 
     platform: MachineModel
     settings: Settings
@@ -115,11 +120,6 @@ class MachineSession:
     # What it is.
 
     @property
-    def ball(self) -> Ball | None:
-        """None: there is no ball."""
-        return None
-
-    @property
     def payload(self) -> Occupant | None:
         """Occupant, whose mass is included in the platform's; None without one."""
         return occupant(self.settings.payload)
@@ -133,16 +133,6 @@ class MachineSession:
     def axes(self) -> tuple[Axis, ...]:
         """The axes that the platform can be moved along, with their ranges about home."""
         return self.steering.axes.ranges
-
-    @property
-    def engines(self) -> tuple[str, ...]:
-        """Names of engines."""
-        return engine_names()
-
-    @property
-    def controllers(self) -> tuple[str, ...]:
-        """Names of controllers; `configure` refuses those that do not fit the machine."""
-        return controller_names()
 
     @property
     def machines(self) -> dict[str, str | Path]:
@@ -227,7 +217,7 @@ class MachineSession:
         """Rates as fractions of the speed limits `(n,)`, NaN where no limit is known."""
         speed_limit = self._charts.limits.speed
         known_limit = np.where(np.isfinite(speed_limit), speed_limit, np.nan)
-        return np.asarray(np.abs(self._run.state.rates) / known_limit)
+        return np.abs(self._run.state.rates) / known_limit
 
     @property
     def stroke(self) -> FloatArray:
@@ -353,7 +343,7 @@ class MachineSession:
         """
         if not len(self._recorder):
             raise StateError("nothing was recorded yet: let the machine run")
-        return self._recorder.trajectory(self.platform, self._run.engine, self._run.message)
+        return self._recorder.trajectory(self._run.engine, self._run.message)
 
     def close(self) -> None:
         """Free the engines; more calls do nothing."""

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, positive
-from twin.basics.optional import library_versions
 from twin.errors import InputError
 from twin.machine.payload import Occupant
 from twin.model.ball import Ball
@@ -23,7 +22,14 @@ from twin.model.machine_model import MachineModel
 from twin.simulation.live.machine_charts import History, MachineCharts
 from twin.simulation.live.steering import Axes
 from twin.simulation.recorded.files import check_machine, machine_of
-from twin.simulation.simulate import RecordedScenes, Scene, Trajectory, row_at, rows_around
+from twin.simulation.simulate import (
+    RecordedScenes,
+    Scene,
+    Trajectory,
+    origin_of,
+    row_at,
+    rows_around,
+)
 
 
 class Source(Protocol):
@@ -131,7 +137,6 @@ class Runner:
         *,
         after_advance: Callable[[], None] | None = None,
         is_watched: Callable[[], bool] | None = None,
-        rate: float = UPDATE_RATE,
     ) -> None:
         """Prepare the thread; `start` starts it.
 
@@ -140,7 +145,6 @@ class Runner:
             after_advance: called on the thread after every advance, also while paused.
             is_watched: returns whether somebody looks. A run that nobody looks at, and of which
                 nobody asks anything, waits after `UNWATCHED_TIMEOUT` seconds; default: always.
-            rate: advances per second.
         """
         self.source = source
         self.paused = self.waiting = False
@@ -148,7 +152,7 @@ class Runner:
         self.real_time_factor = float("nan")
         self._after_advance = after_advance or (lambda: None)
         self._is_watched = is_watched or (lambda: True)
-        self._period = 1.0 / positive(rate, "rate")
+        self._period = 1.0 / UPDATE_RATE
         self._requests: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self._ending = threading.Event()
         self._thread: threading.Thread | None = None
@@ -307,11 +311,10 @@ class Recorder:
             return self._rows[: self._count].copy()
         return np.roll(self._rows, -(self._count % MAX_ROWS), axis=0)
 
-    def trajectory(self, platform: MachineModel, engine: Engine, stopped: str) -> Trajectory:
+    def trajectory(self, engine: Engine, stopped: str) -> Trajectory:
         """Return the recorded motion.
 
         Args:
-            platform: the machine.
             engine: that computed it.
             stopped: why it was stopped; empty where it was not.
         """
@@ -322,17 +325,10 @@ class Recorder:
         signals |= {"reference_pose": parts.pop("reference_pose"), "time": time}
         return Trajectory(
             time=time,
-            machine=platform.name,
-            engine=engine.name,
-            fidelity=engine.fidelity,
-            timestep=engine.timestep,
-            parameters_hash=platform.hash,
-            versions=library_versions(),
-            coordinate_unit=platform.coordinate_unit,
             signals=signals,
             stopped=stopped,
-            limits=platform.limits,
-            **parts,
+            limits=engine.platform.limits,
+            **(origin_of(engine) | parts),
         )
 
 

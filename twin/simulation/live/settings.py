@@ -94,7 +94,7 @@ def occupant(payload: Payload) -> Occupant | None:
 
 def known_machines(*files: str | Path) -> dict[str, str | Path]:
     """Return machines by name: those of the catalogue and, first, a name and file of one's own."""
-    shipped: dict[str, str | Path] = {name: name for name in (*machine_names(), *gallery_names())}
+    shipped = {name: name for name in (*machine_names(), *gallery_names())}
     user_machine = {str(files[0]): files[1]} if files else {}
     return user_machine | shipped | user_machine
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector
+from twin.basics.arrays import FloatArray, as_instance, as_vector
 from twin.control.controller import Reference, reference_of
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.model.machine_base import nearest_allowed
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion, axis_names
@@ -81,22 +81,12 @@ class Transfer(NamedTuple):
 
     duration: float
     """[s] duration of the transfer"""
-    coefficients: FloatArray
-    """`(6, k)` coefficients by powers of the phase (0 to 1), the lowest power first"""
+    curve: Any
+    """`scipy.interpolate.BPoly` of the axes `(k,)` over the time since its start [s]"""
 
     def axes(self, time: FloatArray) -> AxisSample:
         """Return the axes `(m, k)` at times `(m,)` [s] since its start, inside its duration."""
-        phase = time / self.duration
-        powers = phase[:, None] ** np.arange(6)
-        order = np.arange(6.0)
-        rates, accelerations = np.zeros_like(powers), np.zeros_like(powers)
-        rates[:, 1:] = order[1:] * powers[:, :5]
-        accelerations[:, 2:] = order[2:] * (order[2:] - 1.0) * powers[:, :4]
-        return AxisSample(
-            powers @ self.coefficients,
-            rates @ self.coefficients / self.duration,
-            accelerations @ self.coefficients / self.duration**2,
-        )
+        return AxisSample(*(self.curve(time, order) for order in range(3)))
 
 
 def at_rest(values: FloatArray) -> AxisSample:
@@ -106,21 +96,9 @@ def at_rest(values: FloatArray) -> AxisSample:
 
 def quintic_transfer(start: AxisSample, end: AxisSample, duration: float) -> Transfer:
     """Return the transfer between two states of motion in a given time [s]."""
-    start_rows = [start.values, start.rates * duration, start.accelerations * duration**2]
-    start_rows += [end.values, end.rates * duration, end.accelerations * duration**2]
-    return Transfer(duration, END_CONDITIONS_INVERSE @ np.array(start_rows))
+    from scipy.interpolate import BPoly
 
-
-def _end_rows() -> FloatArray:
-    """Return the matrix `(6, 6)` from values and derivatives at both ends to coefficients."""
-    order = np.arange(6.0)
-    start_conditions = [np.eye(6)[0], np.eye(6)[1], 2.0 * np.eye(6)[2]]
-    end_conditions = [np.ones(6), order, order * (order - 1.0)]
-    return np.linalg.inv(np.array(start_conditions + end_conditions))
-
-
-END_CONDITIONS_INVERSE = _end_rows()
-"""Matrix `(6, 6)` from both ends' values and derivatives to the coefficients of a quintic."""
+    return Transfer(duration, BPoly.from_derivatives([0.0, duration], [start, end]))
 
 
 class Pace:
@@ -138,8 +116,7 @@ class Pace:
             platform: the machine.
             actuators_per_axis: `(n, k)` rates of the actuators per rate of an axis, at home.
         """
-        stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        speed_limits = actuator_limit(platform, "speed", stroke / DEFAULT_STROKE_TIME)
+        speed_limits = actuator_limit(platform, "speed", platform.stroke / DEFAULT_STROKE_TIME)
         self.speed, self.rise = SPEED_FRACTION * speed_limits, speed_limits / SPEED_RISE_TIME
         self._actuators = actuators_per_axis
 
@@ -415,7 +392,7 @@ class Axes:
                 lower_fraction = middle_fraction
             else:
                 upper_fraction = middle_fraction
-        return np.asarray(start + lower_fraction * (end - start))
+        return start + lower_fraction * (end - start)
 
     def actuators_per_axis(self) -> FloatArray:
         """Return the actuators' rates per rate of an axis `(n, k)` at home."""
@@ -423,7 +400,7 @@ class Axes:
         no_displacement = np.zeros((size, size))
         twists = self.motion(AxisSample(no_displacement, np.eye(size), no_displacement)).twist
         jacobian = np.asarray(self.platform.jacobian(self.platform.home))
-        return np.asarray(jacobian @ twists.T)
+        return jacobian @ twists.T
 
     def _range(self, column: int, unit: float) -> Axis:
         search_range = (
@@ -503,8 +480,7 @@ class Steering:
             InputError: no motion, one about another centre or with other axes, one that leaves the
                 actuators' limits, or one too short to be repeated.
         """
-        if not isinstance(motion, Motion):
-            raise InputError("motion", f"must be a motion of twin.motion, not {brief(motion)}")
+        as_instance(motion, "motion", Motion)  # type: ignore[type-abstract]
         if motion.convention != self.axes.convention:
             raise InputError("motion", f"must have the axes {', '.join(self.axes.names)}")
         if np.abs(motion.center - self.platform.home).max() > 1e-9:
@@ -535,9 +511,7 @@ class Steering:
         """Return the reference around control period `step`, counted from the last reset."""
         first_period = step - PERIODS_BEFORE
         n_rows = PERIODS_BEFORE + round(REFERENCE_LOOKAHEAD / self.period)
-        times: FloatArray = self.period * np.arange(
-            first_period, first_period + n_rows, dtype=np.float64
-        )
+        times = self.period * np.arange(first_period, first_period + n_rows, dtype=np.float64)
         self.trajectory.forget(float(times[0]))
         motion = self.axes.motion(self.trajectory.sample(times))
         self._reference_end = float(times[-1])

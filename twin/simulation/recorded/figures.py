@@ -14,6 +14,7 @@ from twin.charts.animation import MovingLine, animated_figure
 from twin.charts.panels import Axes, Line, columns, legs, panels_figure
 from twin.charts.style import MUTED_COLOR, TEXT_COLOR, curve_color
 from twin.errors import InputError
+from twin.machine.legs.rss.parameters import crank_vectors
 from twin.model.machine_model import MachineModel
 from twin.rotations import angle_between, angles_from_quaternion
 from twin.simulation.recorded.files import RecordedMotion, check_machine, machine_of
@@ -106,7 +107,7 @@ def displacement(trajectory: RecordedMotion) -> FloatArray:
 def degrees(pose: FloatArray) -> FloatArray:
     """Return yaw, pitch and roll `(m, 3)` [deg] of poses `(m, 7)`, without jumps."""
     angles = angles_from_quaternion(pose[:, 3:], "yaw_pitch_roll")
-    return np.asarray(np.degrees(np.unwrap(angles, axis=0)))
+    return np.degrees(np.unwrap(angles, axis=0))
 
 
 def _pairs(
@@ -168,10 +169,10 @@ def _lines(model: MachineModel, poses: FloatArray, coordinates: FloatArray) -> l
     tips = tips + poses[:, None, :3]
     base = np.broadcast_to(bottom[_angular_order(bottom)], (k, n + 1, 3))
     lines = [MovingLine("base", base, MUTED_COLOR, 5.0)]
-    elbow_points = _elbows(model, coordinates)
+    elbows = bottom + crank_vectors(model.parameters, coordinates) if model.leg.has_crank else None
     for leg in range(n):
         ends = [np.broadcast_to(bottom[leg], (k, 3)), tips[:, leg]]
-        points = ends if elbow_points is None else [ends[0], elbow_points[:, leg], ends[1]]
+        points = ends if elbows is None else [ends[0], elbows[:, leg], ends[1]]
         lines.append(MovingLine(f"leg {leg + 1}", np.stack(points, axis=1), curve_color(leg), 6.0))
     lines.append(MovingLine("platform", tips[:, _angular_order(top)], TEXT_COLOR, 7.0))
     return lines
@@ -182,22 +183,6 @@ def _angular_order(points: FloatArray) -> Any:
     arms = points - points.mean(axis=0)
     order = np.argsort(np.arctan2(arms[:, 1], arms[:, 0]))
     return np.append(order, order[0])
-
-
-def _elbows(model: MachineModel, angles: FloatArray) -> FloatArray | None:
-    """Return the ends `(k, n, 3)` of the cranks at angles `(k, n)`; None without cranks."""
-    if not model.leg.has_crank:
-        return None
-    parameters: Any = model.parameters
-    elbows = []
-    for leg, base_point, angle in zip(
-        parameters.legs, parameters.home_leg_geometry, angles.T, strict=True
-    ):
-        crank = leg.home_geometry(base_point)
-        zero_normal = np.cross(crank.axis, crank.zero)
-        crank_direction = np.cos(angle)[:, None] * crank.zero + np.sin(angle)[:, None] * zero_normal
-        elbows.append(base_point.base + leg.crank_length * crank_direction)
-    return np.stack(elbows, axis=1)
 
 
 def notebook_html(motion: RecordedMotion) -> str:

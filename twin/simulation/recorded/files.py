@@ -14,18 +14,16 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from io import TextIOWrapper
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, as_floats, as_text, positive, read_only
 from twin.basics.files import (
     CHECKSUM_KEY,
-    NO_CHECKSUM,
     as_path,
     check_bytes,
     check_checksum,
@@ -34,7 +32,7 @@ from twin.basics.files import (
     table_checksum,
     warn_changed,
     write_atomically,
-    write_checksum,
+    write_csv_table,
 )
 from twin.basics.optional import optional
 from twin.errors import InputError, TwinError, brief, listed
@@ -215,7 +213,7 @@ def check_machine(trajectory: RecordedMotion, platform: MachineModel) -> None:
 def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
     """Yield a machine with each configuration and payload, the plain ones first."""
     configurations = read_parameters(parameters_path(machine)).configuration
-    payloads: tuple[Payload, ...] = get_args(Payload)
+    payloads = get_args(Payload)
     for payload in payloads:
         for configuration in (None, *(configurations.known if configurations else ())):
             description = (
@@ -397,19 +395,8 @@ def write_npz(motion: RecordedMotion, path: str | Path) -> Path:
 def write_csv(motion: RecordedMotion, path: str | Path) -> Path:
     """Write the table; raises InputError as `write_atomically`."""
     names, values = table_of(motion)
-
-    def write(file: IO[bytes]) -> None:
-        layout = json.dumps(_layout(motion) | {CHECKSUM_KEY: NO_CHECKSUM})
-        file.write(f"# {FILE_MARK} {layout}\n".encode())
-        text = TextIOWrapper(file, "utf-8", newline="")
-        csv.writer(text, lineterminator="\n").writerow(names)
-        text.detach()
-        for row in values:
-            cells = ("" if cell != cell else repr(cell) for cell in row.tolist())
-            file.write((",".join(cells) + "\n").encode())
-        write_checksum(file)
-
-    return write_atomically(path, write)
+    rows = (row.tolist() for row in values)
+    return write_csv_table(path, FILE_MARK, _layout(motion), names, rows)
 
 
 def write_parquet(motion: RecordedMotion, path: str | Path) -> Path:
@@ -470,7 +457,7 @@ def _read_csv(path: Any) -> dict[str, Any]:
             raise ValueError(f"the first line does not begin with '# {FILE_MARK}'")
         names = next(csv.reader([file.readline().rstrip("\r\n")]))
         check_columns(path, names)
-        lines: Iterator[str] = (EMPTY_CELL.sub("nan", line.rstrip("\r\n")) for line in file)
+        lines = (EMPTY_CELL.sub("nan", line.rstrip("\r\n")) for line in file)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a motion without rows
             values = np.loadtxt(lines, delimiter=",", ndmin=2).reshape(-1, len(names))

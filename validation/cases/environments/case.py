@@ -28,7 +28,7 @@ from twin.validation.cases.environments.cueing import (
     smooth_step,
     smoothness,
 )
-from twin.validation.measures.sampling import largest, platform_radius, rotation_of
+from twin.validation.measures.sampling import largest, rotation_of
 
 CONTROL_PERIOD = 0.01
 """[s] Control period."""
@@ -225,8 +225,8 @@ def _reward_error(
     platform: Platform, instants: list[Instant], poses: FloatArray, env: PoseTrackingEnv
 ) -> float:
     """Return the largest error of rewards and of the errors in `info`."""
-    half_stroke = float(0.5 * (platform.maximum_coordinates - platform.minimum_coordinates).max())
-    radius = platform_radius(platform)
+    half_stroke = float(0.5 * platform.stroke.max())
+    radius = platform.joint_radius
     no_motion, limit, errors = (
         np.zeros(6),
         getattr(platform.parameters.leg.actuator, "force", None),

@@ -36,7 +36,7 @@ from twin.validation.cases.environments.cueing import (
     smoothness,
 )
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
-from twin.validation.measures.sampling import largest, platform_radius, rotation_of
+from twin.validation.measures.sampling import largest, rotation_of
 
 GRAVITY = 9.81
 """[m/s2] Gravity."""
@@ -300,11 +300,11 @@ def _largest_reward_error(
         power = quad(lambda x: (2.0 * np.pi * np.exp(x)) ** (-2 * order), low, high)[0]
         return float(BASE_ACCELERATION * np.sqrt(power / (high - low)))
 
-    radius = platform_radius(platform)
+    radius = platform.joint_radius
     levels = np.sqrt(3.0) * np.array(
         [BASE_ACCELERATION, root_mean_square(2), 0.1 * root_mean_square(1) / radius]
     )
-    half_stroke = 0.5 * (platform.maximum_coordinates - platform.minimum_coordinates)
+    half_stroke = 0.5 * platform.stroke
     coordinate = next(c for c in env.task.observations if c.name == "coordinate")
     coordinate_slice = channel_slices(env.task.observations)["coordinate"]
     base_velocity, errors = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)), []

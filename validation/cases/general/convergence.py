@@ -42,7 +42,6 @@ from twin.validation.measures.equilibrium import (
 )
 from twin.validation.measures.sampling import (
     fitted_order,
-    platform_radius,
     position_error,
     rotation_error,
 )
@@ -105,7 +104,7 @@ COMPARED_METHODS = (
 )
 
 
-@validation_case(cost=2.5)
+@validation_case(run_time=2.5)
 def check_convergence(platform: Platform) -> CaseResult:
     """Convergence in the time step.
 
@@ -242,7 +241,7 @@ class Outcome(NamedTuple):
     largest_gap: float | None
 
 
-@validation_case(cost=0.6)
+@validation_case(run_time=0.6)
 def check_constraint_settings(platform: Platform) -> CaseResult:
     """Default and tuned constraint settings.
 
@@ -327,7 +326,7 @@ def _yield_of_loops(platform: Platform, reference: Trajectory) -> float:
     """
     accelerations = np.abs(np.gradient(reference.twist, reference.time, axis=0)).max(axis=0)
     joint_acceleration = (
-        9.81 + accelerations[:3].max() + platform_radius(platform) * accelerations[3:].max()
+        9.81 + accelerations[:3].max() + platform.joint_radius * accelerations[3:].max()
     )
     return float((1.0 - 0.9999) * (2.0 * reference.timestep) ** 2 * 2.0 * 3.0 * joint_acceleration)
 

@@ -40,7 +40,6 @@ from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
     followed_motion,
     moved_poses,
-    platform_radius,
     rate_per_speed,
     stroke,
 )
@@ -57,7 +56,7 @@ CONSTANT_FORCE_DURATION = 0.3
 """[s] Longest duration of the run."""
 
 
-@validation_case(cost=0.4)
+@validation_case(run_time=0.4)
 def check_constant_forces(platform: Platform) -> CaseResult:
     """Motion under constant actuator forces.
 
@@ -90,7 +89,7 @@ FREQUENCY_RANGE = (3.0, 8.0)
 evenly spaced between them."""
 
 
-@validation_case(cost=0.6)
+@validation_case(run_time=0.6)
 def check_sinusoidal_forces(platform: Platform) -> CaseResult:
     """Motion under sinusoidal actuator forces.
 
@@ -163,7 +162,7 @@ DRIVEN_ENGINE_TIME = 0.3
 """[s] Longest duration of the engines' runs."""
 
 
-@validation_case(cost=1.5)
+@validation_case(run_time=1.5)
 def check_driven_motion(platform: Platform) -> CaseResult:
     """Sines in all degrees of freedom about home.
 
@@ -211,7 +210,7 @@ def sines(platform: Platform) -> SineMotion:
 def _sines(platform: Platform, shift: float) -> SineMotion:
     convention = "yaw_pitch_roll" if platform.dof == 6 else "roll_pitch"
     axes = axis_names(convention) if platform.dof == 6 else ("z", "roll", "pitch")
-    tilt_amplitude = shift / platform_radius(platform)
+    tilt_amplitude = shift / platform.joint_radius
     return SineMotion(
         platform.home,
         amplitude={axis: shift if len(axis) == 1 else tilt_amplitude for axis in axes},
@@ -248,7 +247,7 @@ OFFSET_FRACTION = 0.01
 along them."""
 
 
-@validation_case(needs_gravity=True, cost=0.7)
+@validation_case(needs_gravity=True, run_time=0.7)
 def check_free_fall(platform: Platform) -> CaseResult:
     """Free fall from rest.
 
@@ -287,7 +286,7 @@ def start_pose(platform: Platform) -> FloatArray:
     if platform.leg.has_axial_spring:
         offset = OFFSET_FRACTION * stroke(platform)
         shift = np.concatenate(
-            [offset * START_DIRECTION, offset / platform_radius(platform) * START_DIRECTION]
+            [offset * START_DIRECTION, offset / platform.joint_radius * START_DIRECTION]
         )
     elif platform.name in FREE_FALLS:
         return platform.home

@@ -15,7 +15,7 @@ STATE_COUNT = 50
 """Number of random states put into the open tree of each engine."""
 
 
-@validation_case(cost=0.5)
+@validation_case(run_time=0.5)
 def check_projection(platform: Platform) -> CaseResult:
     """Algebraic projection on random states.
 

@@ -473,7 +473,7 @@ def missing_hardware(platform: Platform) -> str:
     return ""
 
 
-@validation_case(condition=missing_hardware, cost=0.6)
+@validation_case(condition=missing_hardware, run_time=0.6)
 def check_plant(platform: Platform) -> CaseResult:
     """Drives of the hardware configuration on a test bench.
 
@@ -527,7 +527,6 @@ def _takeover(machine: Platform) -> Iterator[Entry]:
             state = engine.step(plant.forces(state))
     finally:
         engine.close()
-    stroke = machine.maximum_coordinates - machine.minimum_coordinates
     yield Measure(
         "forces at takeover against the holding forces, per largest",
         largest(first_forces - expected) / largest(expected),
@@ -536,7 +535,7 @@ def _takeover(machine: Platform) -> Iterator[Entry]:
     )
     yield Measure(
         "displacement of the actuators 10 ms after takeover, per stroke",
-        (np.abs(state.lengths - initial_lengths) / stroke).max(),
+        (np.abs(state.lengths - initial_lengths) / machine.stroke).max(),
         1e-12,
         "motors, springs and legs start in equilibrium, so that nothing moves; rounding",
     )

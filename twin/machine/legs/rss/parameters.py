@@ -259,6 +259,13 @@ class RssLeg(Leg):
         crank_direction = math.cos(angle) * zero + math.sin(angle) * sideways
         return np.asarray(self.crank_length * crank_direction)
 
+    def crank_vectors(self, leg_geometry: LegGeometry, angles: FloatArray) -> FloatArray:
+        """Return vectors `(k, 3)` [m] from base joint to elbow at angles `(k,)`, base frame."""
+        zero = self.home_zero(leg_geometry)
+        sideways = cross_product(self.home_axis(leg_geometry), zero)
+        crank_directions = np.outer(np.cos(angles), zero) + np.outer(np.sin(angles), sideways)
+        return np.asarray(self.crank_length * crank_directions)
+
     def home_geometry(self, leg_geometry: LegGeometry) -> Crank:
         """Return crank and rod at home."""
         axis, elbow = self.home_axis(leg_geometry), self.home_crank(leg_geometry)
@@ -337,3 +344,9 @@ class RssLeg(Leg):
     def mass(self) -> float:
         """Mass [kg] of the whole leg."""
         return self.crank.mass + self.rod_mass
+
+
+def crank_vectors(parameters: Any, angles: FloatArray) -> FloatArray:
+    """Return the vectors `(k, n, 3)` [m] from base joints to elbows at angles `(k, n)` [rad]."""
+    legs = zip(parameters.legs, parameters.home_leg_geometry, angles.T, strict=True)
+    return np.stack([leg.crank_vectors(geometry, angle) for leg, geometry, angle in legs], axis=1)
