@@ -16,7 +16,6 @@ from twin.simulation.simulate import Trajectory, simulate
 from twin.validation.case import (
     CaseResult,
     Curve,
-    CurveStyle,
     Entry,
     Measure,
     Panel,
@@ -66,7 +65,7 @@ class Method(NamedTuple):
     options: dict[str, Any]
     order: float
     reason: str
-    style: CurveStyle = "line+markers"
+    style: str = "line+markers"
 
 
 COMPARED_METHODS = (
