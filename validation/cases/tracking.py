@@ -94,7 +94,7 @@ class RmsErrors(NamedTuple):
     rotation: float
     """[rad]"""
     actuators: float
-    """of one actuator [m] or [rad]"""
+    """largest error of an actuator [m] or [rad]"""
 
 
 class TrackingRun(NamedTuple):

@@ -52,7 +52,7 @@ class Cost(NamedTuple):
     pose_weight: FloatArray
     """`(6,)` of squared deviations of the pose [1/m2, 1/rad2]"""
     twist_weight: float
-    """of squared deviations of the twist, relative to `pose_weight` [s2]"""
+    """weight of squared deviations of the twist, relative to `pose_weight` [s2]"""
     terminal_weight: FloatArray
     """`(2, 2)` of pose and twist at the end, relative to `pose_weight`"""
     low: FloatArray

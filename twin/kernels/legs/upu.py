@@ -149,7 +149,7 @@ class LegRates(NamedTuple):
     arm_rate: Vector
     """[m/s]"""
     along_rate: Vector
-    """of the leg's direction [rad/s]"""
+    """angular velocity of the leg's direction [rad/s]"""
     length_rate: float
     """[m/s]"""
     rod: Spin

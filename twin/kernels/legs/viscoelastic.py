@@ -37,13 +37,13 @@ DEFLECTION_COUNT = 1
 """Springs in series with the actuator of one leg."""
 
 SPRING_LENGTH = GEOMETRY_SIZE
-"""Of the relaxed spring, 2 l_1."""
+"""Length 2 l_1 of the relaxed spring [m]."""
 
 HOUSING_LENGTH = GEOMETRY_SIZE + 1
-"""From the end of the spring to m_2, l_2."""
+"""Distance l_2 from the end of the spring to m_2 [m]."""
 
 FOLLOWER_LENGTH = GEOMETRY_SIZE + 2
-"""From m_3 to the tip, l_4."""
+"""Distance l_4 from m_3 to the tip [m]."""
 
 SPRING_MASS = GEOMETRY_SIZE + 3
 
