@@ -133,6 +133,8 @@ class MissingDependencyError(TwinError, ImportError):
 
     Attributes:
         library: the library that is missing.
+        purpose: what needs it.
+        install: command that installs it.
         cause: why it cannot be imported; empty where it is not installed.
     """
 
@@ -150,7 +152,7 @@ class MissingDependencyError(TwinError, ImportError):
 
 
 class StateError(TwinError, RuntimeError):
-    """A computation stopped; `data` holds what is needed to look into it or to replay it."""
+    """A valid call could not be carried out; `data` holds what is needed to look into it."""
 
     def __init__(self, message: str, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
@@ -96,8 +96,6 @@ class Plot:
     panels: tuple[Panel, ...]
     log_x: bool
     caption: str
-    names: tuple[str, ...]
-    """names of the places 1, 2, ... of the x axis, where these are no numbers"""
 
     def __init__(
         self,
@@ -106,10 +104,9 @@ class Plot:
         *panels: Panel,
         log_x: bool = False,
         caption: str = "",
-        names: Sequence[str] = (),
     ) -> None:
         self.title, self.x_label, self.panels = title, x_label, panels
-        self.log_x, self.caption, self.names = log_x, caption, tuple(names)
+        self.log_x, self.caption = log_x, caption
 
 
 @dataclass(frozen=True)
@@ -300,35 +297,18 @@ class Case:
         )
 
 
-def validation_case(
-    *,
-    machines: tuple[str, ...] = (),
-    kinds: tuple[str, ...] = (),
-    because: str = "",
-    needs_gravity: bool = False,
-    condition: Condition | None = None,
-    cost: float = 1.0,
-) -> Callable[[Callable[[Platform], CaseResult]], Case]:
+def validation_case(**fields: Any) -> Callable[[Callable[[Platform], CaseResult]], Case]:
     """Return a decorator that makes a case of a function `check_<name>(platform)`.
 
     The case is called what follows `check_`; the function's docstring is its text. The arguments
-    are fields of `Case`.
+    are further fields of `Case`.
 
     Raises:
         InputError: machines or kinds of legs are left out without a reason.
     """
 
     def decorate(run: Callable[[Platform], CaseResult]) -> Case:
-        return Case(
-            run.__name__.removeprefix("check_"),
-            cleandoc(run.__doc__ or ""),
-            run,
-            machines,
-            kinds,
-            because,
-            needs_gravity,
-            condition,
-            cost,
-        )
+        name = run.__name__.removeprefix("check_")
+        return Case(name, cleandoc(run.__doc__ or ""), run, **fields)
 
     return decorate

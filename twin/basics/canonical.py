@@ -34,10 +34,10 @@ def principal_axes(tensor: FloatArray) -> FloatArray:
     """Return the rotation `(3, 3)` from principal to body axes that is nearest to the identity.
 
     Jacobi rotations in plain floating-point numbers: the same on every processor. Where two moments
-    are equal, the rotation between their axes is 45 degrees.
+    on the diagonal are equal and their product is not zero, they are turned by 45 degrees.
 
     Args:
-        tensor: `(3, 3)`, symmetric.
+        tensor: of inertia `(3, 3)`, symmetric.
 
     Reference:
         Golub and Van Loan, Matrix Computations, section 8.5.

@@ -92,11 +92,11 @@ def plan(
     Args:
         machine: to be measured.
         count: poses to measure.
-        frames: those that are not known, as of `calibrate`.
+        frames: unknown frames, as of `calibrate`: "both", "tracker", "target" or "known".
         measured: components of the pose that will be measured.
-        noise: standard deviations of positions [m], angles [rad] and coordinates.
+        noise: standard deviations of positions [m], angles [rad] and coordinates [m, rad].
         tolerance: standard deviation [m] of joints and offsets as they were made.
-        seed: of the candidates.
+        seed: of the random candidate poses.
 
     Raises:
         InputError: options out of range.

@@ -216,8 +216,8 @@ def inside(coordinates: FloatArray, low: FloatArray, high: FloatArray) -> BoolAr
 def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
     """Return the constraints of poses and twists, `(batch, 3, 8)`.
 
-    Of each constraint: the row C of C twist = 0, the drift of C acceleration + drift = 0, and the
-    error of the pose.
+    Columns 0 to 5 are the row C of C twist = 0, column 6 is the drift of
+    C acceleration + drift = 0, and column 7 the error of the pose.
     """
     constraint_values = np.empty((len(poses), CONSTRAINT_ROWS, 8))
     run(constraints_batch, (legs,), (poses, twists, constraint_values))

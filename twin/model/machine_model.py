@@ -308,7 +308,9 @@ class MachineModel(MachineBase):
         )
 
     def mass_matrix(self, pose: Any, *, deflection: Any = None) -> FloatArray:
-        """Return task-space mass matrices `(..., 6, 6)`, legs included.
+        """Return task-space mass matrices `(..., 6, 6)` of platform and legs.
+
+        The inertia of drives is left out, and constraints of the legs are not applied.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.

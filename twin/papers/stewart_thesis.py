@@ -92,8 +92,6 @@ MIN_POLE_DISTANCE = 1e-7
 """Smallest distance of two poles per natural frequency. Closer ones are moved apart by as much,
 which changes the response by its square."""
 
-DEFAULT_STUDY = VelocityStudy(carried=True)
-
 RESPONSE_FREQUENCIES = np.concatenate([np.arange(1.0, 60.0), np.arange(60.0, 400.0, 2.0)])
 """[Hz] Frequencies at which loops are compared."""
 
@@ -190,69 +188,48 @@ class LoopModel:
         x, v, integral, effort = range(4)
         first_setpoint, first_effort = 4, 4 + setpoints
         size = 4 + setpoints + efforts
-        eye = np.eye(size)
         # Rows of what is formed within the step: by the states, then by the setpoint.
+        states = np.eye(size + 1)
+        new_setpoint = states[size]
         setpoint = _delayed_row(
-            eye,
-            setpoints,
-            first_setpoint,
-            delay_steps,
-            newest=np.zeros(size),
-            newest_by_setpoint=1.0,
+            [new_setpoint, *states[first_setpoint : first_setpoint + setpoints]], delay_steps
         )
-        error = setpoint - np.append(eye[v], 0.0)
-        commanded_effort = self.velocity_gain * error + np.append(eye[integral], 0.0)
+        error = setpoint - states[v]
+        commanded_effort = self.velocity_gain * error + states[integral]
         acting_effort = _delayed_row(
-            eye,
-            efforts,
-            first_effort,
-            inner_delay_steps,
-            newest=commanded_effort[:-1],
-            newest_by_setpoint=commanded_effort[-1],
+            [commanded_effort, *states[first_effort : first_effort + efforts]], inner_delay_steps
         )
         remaining, mean_left = 0.0, 0.0
         if self.current_lag > 0.0:
             steps = self.step / self.current_lag
             remaining, mean_left = float(np.exp(-steps)), float(-np.expm1(-steps) / steps)
-        effort_error = np.append(eye[effort], 0.0) - acting_effort
+        effort_error = states[effort] - acting_effort
         new_effort, mean = (
             acting_effort + remaining * effort_error,
             acting_effort + mean_left * effort_error,
         )
-        acceleration = (mean - self.friction * np.append(eye[v], 0.0)) / self.mass
-        state_rows = np.hstack([eye, np.zeros((size, 1))])
-        state_rows[x] += self.step * np.append(eye[v], 0.0) + 0.5 * self.step**2 * acceleration
+        acceleration = (mean - self.friction * states[v]) / self.mass
+        state_rows = states[:size].copy()
+        state_rows[x] += self.step * states[v] + 0.5 * self.step**2 * acceleration
         state_rows[v] += self.step * acceleration
         state_rows[integral] += self.velocity_gain / self.velocity_time * self.step * error
         state_rows[effort] = new_effort
-        for first_slot, n_slots, newest_value in (
-            (first_setpoint, setpoints, np.append(np.zeros(size), 1.0)),
+        for first_slot, n_slots, newest in (
+            (first_setpoint, setpoints, new_setpoint),
             (first_effort, efforts, commanded_effort),
         ):
             for k in range(n_slots):
-                state_rows[first_slot + k] = (
-                    newest_value if k == 0 else np.append(eye[first_slot + k - 1], 0.0)
-                )
+                state_rows[first_slot + k] = states[first_slot + k - 1] if k else newest
         return state_rows[:, :-1], state_rows[:, -1]
 
 
-def _delayed_row(
-    eye: FloatArray,
-    count: int,
-    first_slot: int,
-    steps: float,
-    *,
-    newest: FloatArray,
-    newest_by_setpoint: float,
-) -> FloatArray:
-    """Return the row `(size + 1,)` of a signal `steps` ago, interpolated between queue entries."""
-    new_value = np.append(newest, newest_by_setpoint)
+def _delayed_row(rows: list[FloatArray], steps: float) -> FloatArray:
+    """Return the row of a signal `steps` ago, from its rows now, 1, 2, ... steps ago."""
+    count = len(rows) - 1
     if count == 0:
-        return new_value
-    older_value = np.append(eye[first_slot + count - 1], 0.0)
-    newer_value = np.append(eye[first_slot + count - 2], 0.0) if count > 1 else new_value
+        return rows[0]
     fraction_older = count - steps
-    return np.asarray((1.0 - fraction_older) * older_value + fraction_older * newer_value)
+    return np.asarray((1.0 - fraction_older) * rows[count] + fraction_older * rows[count - 1])
 
 
 class ActuatorModes(NamedTuple):
@@ -436,16 +413,13 @@ class MotorStep(VelocityStep):
         return {"motor_speed": self.plant.states[:, column.SPEED]}
 
 
-def motor_response(
-    platform: MachineModel, gain: float, integral_time: float, study: VelocityStudy = DEFAULT_STUDY
-) -> MotorResponse:
-    """Return the response of a machine with drives to a velocity step upwards.
+def motor_response(platform: MachineModel, gain: float, integral_time: float) -> MotorResponse:
+    """Return the response of a machine with drives to a velocity step upwards, weight carried.
 
     Args:
         platform: the machine, every leg with a drive that has inertia.
         gain: of the velocity loop [N s/m] or [N m s/rad].
         integral_time: [s].
-        study: the step and its simulation, default with the weight carried.
 
     Raises:
         InputError: an argument that cannot be used, or motors without inertia.
@@ -453,6 +427,7 @@ def motor_response(
     legs = as_model(platform).parameters.legs
     if not all(leg.drive is not None and leg.drive.reflected().inertia > 0.0 for leg in legs):
         raise InputError("platform", "must have drives whose motors have inertia")
+    study = VelocityStudy(carried=True)
     direction, size = heave_direction(platform), study.step_size(platform)
     controller = MotorStep(
         platform,

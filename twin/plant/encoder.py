@@ -145,7 +145,7 @@ def machine_encoders(platform: MachineModel, seed: int = 0) -> Encoders:
 
 
 FAULT_REASONS = {
-    TOO_FAST: "moves by more counts in a sample than its encoder can resolve",
+    TOO_FAST: "moves by more counts in a sample than can be decoded, or its drive can make",
     NO_INDEX: "turns without index pulse: check the encoder's cable",
 }
 """Fault -> its description."""

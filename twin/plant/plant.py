@@ -271,12 +271,12 @@ class Plant:
         states[:] = 0.0
         effort = holding
         if rates.any():
-            # What moves has to overcome friction as well; at rest friction gives way to no side.
-            sliding_fraction = np.minimum(
+            # What moves has to overcome friction as well: all of it from the Stribeck speed on.
+            smoothed_sign = np.minimum(
                 np.maximum(rates / drives[:, column.STRIBECK_SPEED], -1.0), 1.0
             )
             friction_force = (
-                drives[:, column.FRICTION] * sliding_fraction + drives[:, column.VISCOUS] * rates
+                drives[:, column.FRICTION] * smoothed_sign + drives[:, column.VISCOUS] * rates
             )
             effort = holding + friction_force
         states[:, column.EFFORT] = states[:, column.INTEGRAL] = effort

@@ -25,7 +25,7 @@ from twin.control.active_damping.closed_loop import (
 )
 from twin.control.active_damping.local import LocalFeedback, series_stiffness, suitable_leak
 from twin.control.gains import drive_model
-from twin.control.linear import LinearMachine, linearise
+from twin.control.linear import linearise
 from twin.control.linear.machine import spring_constants
 from twin.engines.base import suitable_timestep
 from twin.rotations import displaced, displacement
@@ -105,31 +105,29 @@ GAIN_GRID = np.geomspace(1e-1, 1e7, 17)
 """Gains at which the closed loop has to be stable."""
 
 
-class DrivenMachine(NamedTuple):
-    """A machine with drives, its slowest mode, and controllers."""
-
-    platform: Platform
-    controllers: dict[str, LocalFeedback]
-    ratio: float
-    """damping ratio of the slowest mode without control, with the actuators in series blocked"""
-    frequency: float
-    """[Hz] undamped frequency of that mode"""
-
-
 def driven_measures(platform: Platform) -> list[Entry]:
     """Return damping measured on a machine with drives."""
-    driven_machine = _driven_machine(platform)
+    force = IntegralForceFeedback(platform)
+    controllers: dict[str, LocalFeedback] = {
+        "iff": force,
+        "dvf": DirectVelocityFeedback(platform),
+        "hac_lac": HacLac(platform, inner=force),
+    }
+    # The slowest mode without control, with the actuators in series blocked.
+    passive = force.linear.locked() if platform.n_deflections else force.linear
+    modes = linear_modes(passive).swinging
+    frequency, ratio = float(modes.frequencies[0]), float(modes.damping_ratios[0])
     measures: list[Entry] = []
     has_friction = bool(drive_model(platform).friction.any())
-    for name, controller in driven_machine.controllers.items():
-        swing = _decay(driven_machine, controller)
+    for name, controller in controllers.items():
+        swing = _decay(controller, frequency)
         measures.append(
             Measure(
                 f"with drives, {DISPLAY_NAMES[name]}: damping ratio over three periods of a free "
                 "decay",
                 _damping(swing),
-                driven_machine.ratio,
-                f"more than the {driven_machine.ratio:.4f} without control, which a law of the "
+                ratio,
+                f"more than the {ratio:.4f} without control, which a law of the "
                 "wrong sign takes away; from the swing's range in the first and the third period "
                 "of its mode"
                 + (
@@ -145,23 +143,12 @@ def driven_measures(platform: Platform) -> list[Entry]:
     return measures
 
 
-def _driven_machine(platform: Platform) -> DrivenMachine:
-    force = IntegralForceFeedback(platform)
-    controllers: dict[str, LocalFeedback] = {
-        "iff": force,
-        "dvf": DirectVelocityFeedback(platform),
-        "hac_lac": HacLac(platform, inner=force),
-    }
-    passive = force.linear.locked() if platform.n_deflections else force.linear
-    modes = linear_modes(passive).swinging
-    return DrivenMachine(
-        platform, controllers, float(modes.damping_ratios[0]), float(modes.frequencies[0])
-    )
+def _decay(controller: LocalFeedback, frequency: float) -> FloatArray:
+    """Return the slowest mode's coordinate `(k,)` at the control instants, released from rest.
 
-
-def _decay(driven_machine: DrivenMachine, controller: LocalFeedback) -> FloatArray:
-    """Return the slowest mode's coordinate `(k,)` at the control instants, released from rest."""
-    platform = driven_machine.platform
+    `frequency` [Hz] is that of the mode.
+    """
+    platform = controller.platform
     shape, mode_row = slowest_shape(controller.linear)
     length_change = largest(platform.jacobian(platform.home) @ shape)
     drives = drive_model(platform)
@@ -175,8 +162,7 @@ def _decay(driven_machine: DrivenMachine, controller: LocalFeedback) -> FloatArr
     substeps = int(np.ceil(controller.period / step - 1e-9))
     trajectory = simulate(
         platform,
-        int(np.ceil(DECAY_PERIODS / driven_machine.frequency / controller.period))
-        * controller.period,
+        int(np.ceil(DECAY_PERIODS / frequency / controller.period)) * controller.period,
         displaced(platform.home, shape * (spring_compression / length_change)),
         deflection=controller.linear.point.deflection,
         controller=controller,
@@ -196,31 +182,19 @@ def _damping(swing: FloatArray) -> float:
 
 
 def _pole(controller: LocalFeedback, swing: FloatArray) -> Measure:
-    error, measured, predicted = pole_error(controller, controller.linear, swing, 3)
+    rates = closed_loop(controller.linear, controller.law).rates
+    poles = decay_poles(swing, controller.period, 3)
+    measured = complex(poles[poles.imag > 0.0][0])
+    predicted = complex(rates[np.argmin(np.abs(rates - measured))])
     return Measure(
         f"with drives, {DISPLAY_NAMES['dvf']}: pole of the decay against the linear loop with "
         "drives",
-        error,
+        abs(measured - predicted) / abs(predicted),
         1e-3,
-        f"damping ratio {measured:.4f}, predicted {predicted:.4f}; "
+        f"damping ratio {_ratio(measured):.4f}, predicted {_ratio(predicted):.4f}; "
         f"an encoder's step is {1.0 / RELEASE_COUNTS:g} of the release, and the swing falls a "
         "hundredfold",
     )
-
-
-def pole_error(
-    controller: LocalFeedback, linear: LinearMachine, swing: FloatArray, order: int
-) -> tuple[float, float, float]:
-    """Return the distance of a swing's pole from a model's, and both damping ratios.
-
-    The distance is relative to the size of the model's pole; the measured ratio comes first.
-    """
-    rates = closed_loop(linear, controller.law).rates
-    decay_pole = decay_poles(swing, controller.period, order)
-    decay_pole = decay_pole[decay_pole.imag > 0.0][0]
-    predicted_pole = rates[np.argmin(np.abs(rates - decay_pole))]
-    ratios = -decay_pole.real / abs(decay_pole), -predicted_pole.real / abs(predicted_pole)
-    return float(abs(decay_pole - predicted_pole) / abs(predicted_pole)), *ratios
 
 
 class Release(NamedTuple):
@@ -233,14 +207,6 @@ class Release(NamedTuple):
     samples: int
     every: int
     """number of control periods between samples"""
-
-
-class Damped(NamedTuple):
-    """A machine without drives, its linear model at rest, and its two controllers."""
-
-    platform: Platform
-    linear: LinearMachine
-    controllers: dict[str, LocalFeedback]
 
 
 @validation_case(
@@ -263,14 +229,9 @@ def check_active_damping(platform: Platform) -> CaseResult:
     driven_machine = with_drives(platform)  # the machine itself where it has no such configuration
     has_drives = driven_machine is not platform
     platform = without_drives(platform)
-    linear = linearise(platform)
-    controllers: dict[str, LocalFeedback] = {
-        "iff": IntegralForceFeedback(platform),
-        "dvf": DirectVelocityFeedback(platform),
-    }
-    damped = Damped(platform, linear, controllers)
-    decays, plot = _decays(damped)
-    measures: list[Entry] = [_all_gains(platform), *decays, *_outer(damped)]
+    force, velocity = IntegralForceFeedback(platform), DirectVelocityFeedback(platform)
+    decays, plot = _decays({"iff": force, "dvf": velocity})
+    measures: list[Entry] = [_all_gains(platform), *decays, *_outer(platform, force)]
     if has_drives:
         measures += driven_measures(driven_machine)
     return check_active_damping.result(platform, measures, (plot,))
@@ -296,11 +257,11 @@ def _all_gains(platform: Platform) -> Measure:
     )
 
 
-def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
+def _decays(controllers: dict[str, LocalFeedback]) -> tuple[list[Entry], Plot]:
     measures: list[Entry] = []
     panels = []
-    for name, controller in damped.controllers.items():
-        swinging_controller = _swinging_controller(damped, name, controller)
+    for name, controller in controllers.items():
+        swinging_controller = _swinging_controller(name, controller)
         release = _release(swinging_controller)
         predicted = _decay_pole(
             swinging_controller, release, _linear_swing(swinging_controller, release)
@@ -315,8 +276,9 @@ def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
                     "decay against the linear loop",
                     abs(measured - predicted) / abs(predicted),
                     2e-4,
-                    f"{_gain_text(damped, name)}damping ratio {_ratio(measured):.5f}, predicted "
-                    f"{_ratio(predicted):.5f}; loops of impedance 0.9999 are soft by 1e-4",
+                    f"{_gain_text(name, controller)}damping ratio {_ratio(measured):.5f}, "
+                    f"predicted {_ratio(predicted):.5f}; loops of impedance 0.9999 are soft by "
+                    "1e-4",
                 )
             )
             # The engines' curves lie on each other.
@@ -327,23 +289,24 @@ def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
     return measures, Plot(title, "time [s]", *panels)
 
 
-def _gain_text(damped: Damped, name: str) -> str:
+def _gain_text(name: str, controller: LocalFeedback) -> str:
     """Return at which part of the best gain a decay is measured; empty for the whole of it."""
-    return "" if damped.platform.n_deflections else f"at {TESTED_GAINS[name]:g} of the best gain; "
+    return (
+        "" if controller.platform.n_deflections else f"at {TESTED_GAINS[name]:g} of the best gain; "
+    )
 
 
-def _swinging_controller(
-    damped: Damped, name: str, best_controller: LocalFeedback
-) -> LocalFeedback:
+def _swinging_controller(name: str, best_controller: LocalFeedback) -> LocalFeedback:
     """Return a controller whose slowest mode still swings."""
-    if damped.platform.n_deflections:
+    platform = best_controller.platform
+    if platform.n_deflections:
         return best_controller
     best_gain = -float(best_controller.law.feedthrough[0, 1])
     if name == "dvf":
-        return DirectVelocityFeedback(damped.platform, gain=TESTED_GAINS[name] * best_gain)
+        return DirectVelocityFeedback(platform, gain=TESTED_GAINS[name] * best_gain)
     factor = -float(best_controller.law.feedthrough[0, 2])
     gain = -np.log(1.0 - factor) / best_controller.period
-    return IntegralForceFeedback(damped.platform, gain=TESTED_GAINS[name] * gain)
+    return IntegralForceFeedback(platform, gain=TESTED_GAINS[name] * gain)
 
 
 def _release(controller: LocalFeedback) -> Release:
@@ -404,20 +367,22 @@ def _swing(
     return trajectory.time, displacement(trajectory.pose, platform.home) @ release.row
 
 
-def _outer(damped: Damped) -> Iterator[Entry]:
-    platform, displacements = damped.platform, []
-    outer = HacLac(platform, inner=damped.controllers["iff"])
-    load = _load(damped)
+def _outer(platform: Platform, inner: IntegralForceFeedback) -> Iterator[Entry]:
+    displacements = []
+    outer = HacLac(platform, inner=inner)
+    # The machine bears the load with force feedback alone.
+    heave_compliance = abs(compliance(inner.linear, [0.0], law=inner.law)[0, 2, 2])
+    load = min(MAX_LOAD, SAG_FRACTION * stroke(platform) / float(heave_compliance))
     slowest_rate = float(-outer.outer.poles.real.max())
     needed_periods = (
         ceil(OUTER_CONSTANTS / slowest_rate / outer.period) if slowest_rate > 0.0 else 0
     )
     periods = max(OUTER_PERIODS, needed_periods)
-    for controller in (damped.controllers["iff"], outer):
+    for controller in (inner, outer):
         trajectory = simulate(
             platform,
             periods * controller.period,
-            deflection=damped.linear.point.deflection,
+            deflection=inner.linear.point.deflection,
             controller=controller,
             wrench=[0.0, 0.0, -load, 0.0, 0.0, 0.0],
             timestep=controller.period,
@@ -434,10 +399,3 @@ def _outer(damped: Damped) -> Iterator[Entry]:
         0.1,
         f"integral action; {periods * outer.period:.3g} s are a few of its time constants",
     )
-
-
-def _load(damped: Damped) -> float:
-    """Return the load [N] that the machine bears with force feedback alone."""
-    law = damped.controllers["iff"].law
-    heave_compliance = abs(compliance(damped.linear, [0.0], law=law)[0, 2, 2])
-    return min(MAX_LOAD, SAG_FRACTION * stroke(damped.platform) / float(heave_compliance))

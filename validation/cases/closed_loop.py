@@ -26,7 +26,6 @@ from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
     followed_motion,
     largest,
-    platform_radius,
     position_error,
     rotation_error,
 )
@@ -86,9 +85,7 @@ def _dropout(platform: Platform) -> dict[str, Any]:
 def _unreachable(platform: Platform) -> dict[str, Any]:
     """Return a jump of the reference to twice the height that the stroke allows."""
     stroke = float(platform.stroke.max())
-    lever = 1.0
-    if platform.coordinate_unit == "rad":
-        lever = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    lever = platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
     return {"jump": 2.0 * stroke * lever}
 
 
@@ -190,7 +187,7 @@ def without_drives(platform: Platform) -> Platform:
 
 def heave(platform: Platform, duration: float) -> SineMotion:
     """Return one slow heave about home, at rest at both ends, that the actuators can follow."""
-    lever = platform_radius(platform) if platform.coordinate_unit == "rad" else 1.0
+    lever = platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
     amplitude = min(_within_stroke(platform), _within_speed(platform)) * lever
     motion = followed_motion(platform, lambda size: _heave(platform, size, duration), amplitude)
     time = np.linspace(0.0, duration, MOTION_SAMPLES)
@@ -277,7 +274,7 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
             yield missing(limit.label, error)
             continue
         distance = position_error(trajectory.pose, reference.pose)
-        distance = distance + platform_radius(ideal_platform) * rotation_error(
+        distance = distance + ideal_platform.joint_radius * rotation_error(
             trajectory.pose, reference.pose
         )
         yield Measure(

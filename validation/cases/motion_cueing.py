@@ -20,13 +20,13 @@ from twin.motion.cueing import (
     perceived,
     workspace_use,
 )
-from twin.motion.cueing.algorithm import Channel, machine_ranges
+from twin.motion.cueing.algorithm import machine_ranges
 from twin.motion.cueing.perception import CANAL_MODEL, FORCE_THRESHOLD, OTOLITH_MODEL
 from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
 from twin.motion.cueing.workspace_use import sensed_manoeuvre
 from twin.validation.case import CaseResult, Entry, Measure, validation_case
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rotation_of
 
 MAX_FREQUENCY = 5.0
 """[Hz] Highest frequency at which filters are compared."""
@@ -100,44 +100,28 @@ def active_set_solution(problem: Problem) -> FloatArray:
     return np.asarray(-residual[:-1] / residual[-1] - problem.gradient)
 
 
-def filter_measures(platform: Platform) -> Iterator[Entry]:
-    """Yield the errors of filters and models of perception over frequency."""
-    washout = ClassicalWashout(platform)
-    period, count = washout.period, 1 << 12
+def perception_measures(platform: Platform) -> Iterator[Entry]:
+    """Yield the errors of the models of perception over frequency."""
+    period, count = ClassicalWashout(platform).period, 1 << 12
     frequency = 2.0 * np.pi * np.fft.rfftfreq(count, period)
     is_compared = (frequency > 0.0) & (frequency <= 2.0 * np.pi * MAX_FREQUENCY)
-    w, s = float(washout.settings.translation_frequency[2]), 1j * frequency[is_compared]
-    high_pass, low_pass = Channel(1, period), Channel(1, period)
-    tilt = washout.settings.tilt_frequency
-    pulse_responses = np.empty((2, count))
-    for k in range(count):
-        pulse = float(k == 0)
-        high_pass.step(pulse, 2.0 * w, w * w)
-        pulse_responses[0, k] = high_pass.acceleration[0]
-        pulse_responses[1, k] = low_pass.step(tilt**2 * pulse, 2.0 * tilt, tilt**2)[0]
-    # A first sample of one is a pulse whose time is one period.
-    spectra = np.fft.rfft(pulse_responses, axis=1)[:, is_compared]
-    exact = np.stack([s**2 / (s + w) ** 2, tilt**2 / (s + tilt) ** 2])
     pulses = np.zeros((count, 3))
     pulses[0] = 1.0
     perceived_pulse = perceived(pulses + np.array([0.0, 0.0, GRAVITY]), pulses, period)
-    names = ["high-pass of translation", "low-pass of tilt"]
     for name, response, model in (
         # The pulse acts along and about x.
         ("otoliths", perceived_pulse.force[:, 0], OTOLITH_MODEL),
         ("canals", perceived_pulse.rate[:, 0], CANAL_MODEL),
     ):
         # The response has not died away at the end, so its sum is taken with a fading window.
-        names.append(name)
+        # A first sample of one is a pulse whose time is one period.
         fade = np.exp(-FADE_RATE * period * np.arange(count))
-        spectra = np.vstack([spectra, np.fft.rfft(response * fade)[is_compared]])
-        exact = np.vstack([exact, model.at(frequency[is_compared] - 1j * FADE_RATE)])
-    relative_error = (MAX_FREQUENCY * 2.0 * np.pi * period) ** 2
-    for name, spectrum, exact_spectrum in zip(names, spectra, exact, strict=True):
+        spectrum = np.fft.rfft(response * fade)[is_compared]
+        exact = model.at(frequency[is_compared] - 1j * FADE_RATE)
         yield Measure(
             f"discrete {name} against its transfer function, to {MAX_FREQUENCY:g} Hz",
-            largest(spectrum / exact_spectrum - 1.0),
-            relative_error / 10.0,
+            largest(spectrum / exact - 1.0),
+            (MAX_FREQUENCY * 2.0 * np.pi * period) ** 2 / 10.0,
             "both integrals of a linear acceleration, and the first-order hold, are off by (w T)^2 "
             "/ 12; damping ratio 1 makes at most 1.2 times that of it",
         )
@@ -211,7 +195,6 @@ def washout_measures(platform: Platform) -> Iterator[Measure]:
 def head_measures(platform: Platform) -> Iterator[Measure]:
     """Yield the specific force of a moving head against the second derivative of its path."""
     from scipy.interpolate import make_interp_spline
-    from scipy.spatial.transform import Rotation
 
     amplitudes = np.where(machine_ranges(platform).free, (0.02, 0.02, 0.02, 0.1, 0.08, 0.08), 0.0)
     motion = MultiSineMotion(
@@ -222,12 +205,12 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
     )
     sensed = sensed_manoeuvre(platform, motion, HEAD_POSITION, HEAD_PERIOD)
     pose = platform.constrain(motion.sample(sensed.time).pose).pose
-    attitude = Rotation.from_quat(pose[:, 3:], scalar_first=True)
-    path = pose[:, :3] + attitude.apply(HEAD_POSITION)
+    rotation = rotation_of(pose)
+    path = pose[:, :3] + rotation.apply(HEAD_POSITION)
     head_acceleration = make_interp_spline(sensed.time, path, SPLINE_DEGREE).derivative(2)(
         sensed.time
     )
-    exact = attitude.inv().apply(head_acceleration + np.array([0.0, 0.0, GRAVITY]))
+    exact = rotation.inv().apply(head_acceleration + np.array([0.0, 0.0, GRAVITY]))
     # The third harmonic of the 2 Hz sine: squares and products of angles contain it.
     max_frequency = 4.0 * np.pi * 3.0
     yield Measure(
@@ -251,7 +234,7 @@ def check_motion_cueing(platform: Platform) -> CaseResult:
     by classical washout, adaptive washout and predictive cueing. The case compares the motion that
     the platform's driver perceives with the one that the vehicle's driver perceives, and the
     actuators with their limits. It checks the tilt rate, and the turn that must not be cued as a
-    side force. The discrete filters are compared with their transfer functions, the force at a
+    side force. Perception and washout are compared with their transfer functions, the force at a
     moving head with its path, and the quadratic program with an active-set solution. The
     coordinated turn has no chart, as nothing is to be felt along surge and sway there.
     """
@@ -264,7 +247,7 @@ def check_motion_cueing(platform: Platform) -> CaseResult:
         *_limits(platform, outcomes),
         *_tilt(platform, manoeuvres),
         *_turn(outcomes["coordinated_turn"]),
-        *filter_measures(platform),
+        *perception_measures(platform),
         *washout_measures(platform),
         *head_measures(platform),
         *program_measures(platform, manoeuvres["braking"]),

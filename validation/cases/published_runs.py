@@ -52,22 +52,19 @@ def check_published_runs(platform: Platform) -> CaseResult:
     # Column 0 of both tables is the time.
     level_errors = digits_off(lengths, level[:, 1:])
     tilted_errors = digits_off(poses, tilted[:, 1:])
-    measures = (
+    measures = [
         Measure(
-            f"leg lengths of the fall from home, {len(level)} times up to {level[-1, 0]:g} s",
-            level_errors.max(),
+            f"{name}, {len(table)} times up to {table[-1, 0]:g} s",
+            errors.max(),
             DIGIT_TOLERANCE,
             TOLERANCE_REASON,
             unit="digits",
-        ),
-        Measure(
-            f"pose of the tilted fall, {len(tilted)} times up to {tilted[-1, 0]:g} s",
-            tilted_errors.max(),
-            DIGIT_TOLERANCE,
-            TOLERANCE_REASON,
-            unit="digits",
-        ),
-    )
+        )
+        for name, table, errors in (
+            ("leg lengths of the fall from home", level, level_errors),
+            ("pose of the tilted fall", tilted, tilted_errors),
+        )
+    ]
     statements = (
         Statement.judged(
             f"{EXTENDED_SPACE_PAPER}, output of the actuator-space program",

@@ -10,7 +10,6 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines.mujoco import MujocoEngine
-from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion, TankTrackMotion
 from twin.motion.specification import fitted_tank_course
 from twin.rotations import quaternion_from_angles
@@ -24,9 +23,12 @@ from twin.validation.measures.comparison import (
 )
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
+    HALF_UNIT_REASON,
     STEWART_BASE_JOINTS,
     STEWART_DOF,
-    STEWART_PITCH_SINE,
+    STEWART_PITCH_AMPLITUDE,
+    STEWART_PITCH_FREQUENCY,
+    STEWART_PITCH_POSITION,
     STEWART_PLATFORM_JOINTS,
     STEWART_RETRACTED_HEIGHT,
     STEWART_RETRACTED_LENGTH,
@@ -35,8 +37,6 @@ from twin.validation.published.printed import (
 
 YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
 """[rad] Yaw psi, pitch theta and roll phi at which (2.2) is compared."""
-
-DIGIT_REASON = "half a unit of the last printed digit"
 
 
 @validation_case(
@@ -51,8 +51,9 @@ def check_published(platform: Platform) -> CaseResult:
     lengths, and the number of degrees of freedom. Its rotation matrix (2.2) is compared with our
     rotation by the same angles.
     """
-    measures = (*_geometry(platform), _rotation(), _degrees_of_freedom(platform))
-    return check_published.result(platform, measures, (), (_mobility(platform),))
+    degrees, mobility = _degrees_of_freedom(platform)
+    measures = (*_geometry(platform), _rotation(), degrees)
+    return check_published.result(platform, measures, (), (mobility,))
 
 
 def _geometry(platform: Platform) -> Iterator[Entry]:
@@ -67,7 +68,7 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
         ),
     ):
         error = np.abs(value - np.array(printed)).max()
-        yield Measure(f"{name} against print", error, 5e-5, DIGIT_REASON, unit="m")
+        yield Measure(f"{name} against print", error, 5e-5, HALF_UNIT_REASON, unit="m")
 
 
 def _rotation() -> Measure:
@@ -108,28 +109,25 @@ def _rank(platform: Platform) -> tuple[int, int]:
     return shape[1], int(rank)
 
 
-def _degrees_of_freedom(platform: Platform) -> Measure:
+def _degrees_of_freedom(platform: Platform) -> tuple[Measure, Statement]:
     coordinates, rank = _rank(platform)
-    return Measure(
+    measure = Measure(
         "degrees of freedom of the closed MuJoCo model, off the printed 6 by",
         abs(coordinates - rank - STEWART_DOF),
         0.0,
         "a count",
     )
-
-
-def _mobility(platform: Platform) -> Statement:
-    coordinates, rank = _rank(platform)
     legs = platform.n_actuators
     links, joints, joint_freedoms = 2 * legs + 2, 3 * legs, 6 * legs
     mobility = 6 * (links - joints - 1) + joint_freedoms
     agrees = mobility == STEWART_DOF == coordinates - rank
-    return STEWART_THESIS["mobility"].judged(
+    statement = STEWART_THESIS["mobility"].judged(
         f"F = 6 ({links} - {joints} - 1) + {joint_freedoms} = {mobility}; the MuJoCo model has "
         f"{coordinates} joint coordinates and loop closures of rank {rank}: "
         f"{coordinates - rank} degrees of freedom.",
         agrees,
     )
+    return measure, statement
 
 
 TANK_DURATION = 8.0
@@ -184,8 +182,8 @@ def check_tank_motion(platform: Platform) -> CaseResult:
 def tank_motion(platform: Platform) -> TankTrackMotion:
     """Return the course about home, scaled to the machine's stroke and speed."""
     actuator = platform.parameters.leg.actuator
-    radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    return fitted_tank_course(platform, PITCH_FRACTION * actuator.stroke / radius, TANK_DURATION)
+    tilt = PITCH_FRACTION * actuator.stroke / platform.joint_radius
+    return fitted_tank_course(platform, tilt, TANK_DURATION)
 
 
 def _tank_statements(course: DrivenMotion) -> tuple[Statement, ...]:
@@ -198,7 +196,7 @@ def _tank_statements(course: DrivenMotion) -> tuple[Statement, ...]:
     )
 
 
-MOTION_PERIOD = 1.0 / STEWART_PITCH_SINE.frequency
+MOTION_PERIOD = 1.0 / STEWART_PITCH_FREQUENCY
 LENGTH_ROUNDING = 1e-14
 """[m] Rounding of a leg length."""
 
@@ -226,7 +224,6 @@ def check_thesis_motion(platform: Platform) -> CaseResult:
         platform, motion, driven_motion, "Pitch sine", ENGINE_TIME, caption=caption
     )
     measures = [
-        _kinematics(platform, motion, driven_motion),
         *_thrusts(platform, driven_motion),
         *engines,
     ]
@@ -237,26 +234,24 @@ def check_thesis_motion(platform: Platform) -> CaseResult:
 def pitch_sine() -> SineMotion:
     """Return one period of the pitch sine about the thesis' reference point."""
     return SineMotion(
-        STEWART_PITCH_SINE.position,
-        amplitude={"pitch": STEWART_PITCH_SINE.amplitude},
-        frequency=STEWART_PITCH_SINE.frequency,
+        STEWART_PITCH_POSITION,
+        amplitude={"pitch": STEWART_PITCH_AMPLITUDE},
+        frequency=STEWART_PITCH_FREQUENCY,
         duration=MOTION_PERIOD,
     )
 
 
-def centred(parameters: MachineParameters) -> MachineParameters:
+def centred(platform: Platform) -> Platform:
     """Return the machine with the legs' centres of mass on their axes, all else as it is."""
-    content = parameters.model_dump()
-    for body in (content["leg"]["housing"], content["leg"]["rod"]):
-        if "center_of_mass" in body:
-            body["center_of_mass"] = (0.0, 0.0, body["center_of_mass"][2])
-    return MachineParameters.model_validate(content)
+    parts, axes = ("housing", "rod"), (0, 1)
+    paths = [f"leg.{part}.center_of_mass.{axis}" for part in parts for axis in axes]
+    return platform.with_(parameters=dict.fromkeys(paths, 0.0))
 
 
 def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> FloatArray:
     """Return leg lengths `(k, n)` of a pitch about y, written out; no attitude at the centre."""
     angle = motion.amplitude[motion.axis_names.index("pitch")] * np.sin(
-        2.0 * np.pi * STEWART_PITCH_SINE.frequency * time
+        2.0 * np.pi * STEWART_PITCH_FREQUENCY * time
     )
     sine, cosine = np.sin(angle)[:, None], np.cos(angle)[:, None]
     x, y, z = platform.platform_joints.T
@@ -265,16 +260,6 @@ def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> Flo
     along_x = px + x * cosine + z * sine - ax
     along_z = pz - x * sine + z * cosine - az
     return np.asarray(np.sqrt(along_x**2 + (py + y - ay) ** 2 + along_z**2))
-
-
-def _kinematics(platform: Platform, motion: SineMotion, course: DrivenMotion) -> Measure:
-    return Measure(
-        "leg lengths against their closed form",
-        largest(course.coordinates - closed_form(platform, motion, course.time)),
-        1e-14,
-        "rounding",
-        unit="m",
-    )
 
 
 def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
@@ -294,7 +279,7 @@ def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
 def _statements(
     platform: Platform, motion: SineMotion, course: DrivenMotion
 ) -> tuple[Statement, ...]:
-    centred_motion = drive_through(Platform(centred(platform.parameters)), motion)
+    centred_motion = drive_through(centred(platform), motion)
     difference = centred_motion.forces - course.forces
     offset = largest(difference[0])
     variation = float(np.ptp(difference, axis=0).max())

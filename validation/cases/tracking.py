@@ -15,7 +15,6 @@ from twin.control.controller import Controller, Reference, reference_of, sample_
 from twin.control.observer.cascade import ObserverCascade
 from twin.control.observer.kalman_observer import lumped_mass
 from twin.engines import make_engine
-from twin.machine.machine import MachineParameters
 from twin.model.engine import Engine, State
 from twin.motion.motion import AxisSample, Motion
 from twin.plant.plant import Plant
@@ -34,7 +33,7 @@ from twin.validation.case import (
     validation_case,
 )
 from twin.validation.cases.thesis import tank_motion
-from twin.validation.measures.comparison import ENGINE_LIMITS, FULL_MOTION
+from twin.validation.measures.comparison import ENGINE_LIMITS, FULL_MOTION, leg_curves
 from twin.validation.published.printed import STEWART_THESIS
 
 FEEDFORWARD_OPTIONS: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
@@ -137,13 +136,6 @@ class Excerpt(Motion):
         return self.motion.axes(time + self.begin)
 
 
-def with_drive(platform: Platform, **changes: Any) -> Platform:
-    """Return a machine whose drives differ in the given parameters."""
-    content = platform.parameters.model_dump()
-    content["leg"]["drive"].update(changes)
-    return Platform(MachineParameters.model_validate(content))
-
-
 def track(
     platform: Platform,
     controller: Controller,
@@ -198,19 +190,18 @@ def reference_part(platform: Platform, reference: Reference, begin: int, end: in
     )
 
 
-def relative_differences(one: Trajectory, other: Trajectory) -> tuple[float, float]:
-    """Return the largest differences of two trajectories, relative to the motion of the first.
+def relative_difference(one: Trajectory, other: Trajectory) -> float:
+    """Return the largest difference of two trajectories, relative to the motion of the first.
 
-    The first number is that of positions, the second that of quaternions; the motion is the largest
-    change since the begin.
+    Positions and quaternions are compared by themselves; the motion is the largest change since
+    the begin.
     """
-    components = (slice(0, 3), slice(3, 7))
-    return tuple(  # type: ignore[return-value]
+    return max(
         float(
             np.abs(other.pose[:, k] - one.pose[:, k]).max()
             / np.abs(one.pose[:, k] - one.pose[0, k]).max()
         )
-        for k in components
+        for k in (slice(0, 3), slice(3, 7))
     )
 
 
@@ -224,22 +215,12 @@ def _root_mean_squares(
     )
 
 
-def tracking_plots(
-    courses: dict[tuple[str, str], TrackingRun],
-    units: tuple[tuple[str, str], ...],
-    names: tuple[str, ...],
-) -> list[Plot]:
-    """Return errors of the named controllers over time, and what the observer estimates.
-
-    Args:
-        courses: by plant and controller, with "hardware" and "PI + Kalman" among them.
-        units: names and units of position and rotation errors, times a thousand.
-        names: names of the controllers to be shown.
-    """
+def tracking_plots(courses: dict[tuple[str, str], TrackingRun]) -> list[Plot]:
+    """Return errors over time, and what the observer estimates, by plant and controller."""
     error_panels = []
-    for index, (quantity, unit) in enumerate(units[:2]):
+    for index, (quantity, unit) in enumerate(ERROR_UNITS[:2]):
         curves = []
-        for name in names:
+        for name in COMPARED_CONTROLLERS:
             course = courses["hardware", name]
             error_norm = np.linalg.norm((course.position, course.rotation)[index], axis=1)
             # The first sample lies on the reference; a zero has no place on a logarithmic axis.
@@ -249,7 +230,6 @@ def tracking_plots(
     signals = course.trajectory.signals
     time, estimated = signals["time"], signals["estimated_rate"]
     actual = course.trajectory.rates[: len(time)]
-    legs = range(estimated.shape[1])
     return [
         Plot(
             "Errors under control, hardware plant",
@@ -271,10 +251,7 @@ def tracking_plots(
             ),
             Panel(
                 "disturbance force [N]",
-                *(
-                    Curve(f"leg {index + 1}", time, signals["estimated_disturbance"][:, index])
-                    for index in legs
-                ),
+                *leg_curves(time, signals["estimated_disturbance"]),
             ),
             caption="As thesis figures 4.41 to 4.44. The observer knows the motor's position; the "
             "leg's actual speed differs from it by backlash and compression of the transmission.",
@@ -282,44 +259,50 @@ def tracking_plots(
     ]
 
 
-Evidence = dict[str, dict[str, RmsErrors]]
-"""Errors by plant and variant."""
+Errors = dict[str, RmsErrors]
+"""Errors by controller."""
+
+Evidence = dict[str, Errors]
+"""Errors by plant and variant of the controller."""
+
+Loop = tuple[type[Controller], type[Plant], dict[str, Any]]
+"""Kinds of controller and plant, and options of the controller."""
 
 
-def observer_evidence(
-    machines: dict[str, Platform], motion: Motion, run: float, period: float, timestep: float
-) -> tuple[Evidence, RmsErrors]:
+def analytic_errors(machine: Platform, motion: Motion, loops: dict[str, Loop]) -> Errors:
+    """Return the errors of control loops on the analytic engine along a motion."""
+    reference = sample_reference(machine, motion, CONTROL_PERIOD)
+    engine = make_engine("analytic", machine, ENGINE_STEP, "fast")
+    errors = {}
+    for name, (kind, plant, options) in loops.items():
+        controller = kind(machine, reference, **options, **FEEDFORWARD_OPTIONS)
+        errors[name] = track(machine, controller, engine, RUN_TIME, plant(machine)).rms
+    engine.close()
+    return errors
+
+
+def observer_evidence(machines: dict[str, Platform], motion: Motion) -> Evidence:
     """Return errors of all variants on plants with and without friction and backlash.
 
-    Args:
-        machines: "ideal" and "hardware".
-        motion: longer than the run.
-        run: duration of the run [s].
-        period: period of the controllers [s].
-        timestep: time step of the analytic engine [s].
-
-    Returns:
-        The errors, and root mean squares of the motion itself about its begin.
+    `machines` are "ideal" and "hardware".
     """
     hardware = machines["hardware"]
-    frictionless = with_drive(hardware, friction_torque=0.0, viscous_torque=0.0)
-    without_backlash = with_drive(hardware, backlash=0.0)
+    frictionless = hardware.with_(
+        parameters={"leg.drive.friction_torque": 0.0, "leg.drive.viscous_torque": 0.0}
+    )
+    without_backlash = hardware.with_(parameters={"leg.drive.backlash": 0.0})
     plants = {
         **machines,
         **dict(zip(REDUCED_PLANTS, (frictionless, without_backlash), strict=True)),
     }
-    errors: Evidence = {}
-    for plant, machine in plants.items():
-        reference = sample_reference(machine, motion, period)
-        engine = make_engine("analytic", machine, timestep, "fast")
-        errors[plant] = {}
-        for variant, options in CASCADE_VARIANTS.items():
-            if variant == "feedback alone" and plant in REDUCED_PLANTS:
-                continue
-            controller = ObserverCascade(machine, reference, **options, **FEEDFORWARD_OPTIONS)
-            errors[plant][variant] = track(machine, controller, engine, run).rms
-        engine.close()
-    return errors, motion_size(reference, round(run / period) + 1)
+    loops: dict[str, Loop] = {
+        variant: (ObserverCascade, Plant, options) for variant, options in CASCADE_VARIANTS.items()
+    }
+    estimated = {name: loops[name] for name in loops if name != "feedback alone"}
+    return {
+        plant: analytic_errors(machine, motion, estimated if plant in REDUCED_PLANTS else loops)
+        for plant, machine in plants.items()
+    }
 
 
 def evidence_table(evidence: Evidence) -> Table:
@@ -369,34 +352,12 @@ class LinearEncoderPlant(Plant):
         return self._last
 
 
-Errors = dict[str, RmsErrors]
-"""Errors by controller and place of the encoders."""
-
-
-def linear_encoders(
-    hardware: Platform, motion: Motion, run: float, period: float, timestep: float
-) -> Errors:
-    """Return the errors with linear encoders, and of the cascade also with motor encoders.
-
-    Args:
-        hardware: the machine with its drives.
-        motion: longer than the run.
-        run: duration of the run [s].
-        period: period of the controllers [s].
-        timestep: time step of the analytic engine [s].
-    """
-    reference = sample_reference(hardware, motion, period)
-    engine = make_engine("analytic", hardware, timestep, "fast")
-    errors = {}
-    for name, kind, plant in (
-        ("cascade, motor", Cascade, Plant),
-        ("cascade, linear", Cascade, LinearEncoderPlant),
-        ("observer, linear", ObserverCascade, LinearEncoderPlant),
-    ):
-        controller = kind(hardware, reference, **FEEDFORWARD_OPTIONS)
-        errors[name] = track(hardware, controller, engine, run, plant(hardware)).rms
-    engine.close()
-    return errors
+ENCODER_LOOPS: dict[str, Loop] = {
+    "cascade, motor": (Cascade, Plant, {}),
+    "cascade, linear": (Cascade, LinearEncoderPlant, {}),
+    "observer, linear": (ObserverCascade, LinearEncoderPlant, {}),
+}
+"""Loops with encoders on motors and on legs."""
 
 
 def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, ...]:
@@ -489,10 +450,9 @@ def check_tracking(platform: Platform) -> CaseResult:
             controller = _controller(name, machine, references[plant])
             runs[plant, name] = track(machine, controller, engine, RUN_TIME)
         engine.close()
-    errors, motion_rms = observer_evidence(machines, motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
-    encoder_errors = linear_encoders(
-        machines["hardware"], motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP
-    )
+    errors = observer_evidence(machines, motion)
+    encoder_errors = analytic_errors(machines["hardware"], motion, ENCODER_LOOPS)
+    motion_rms = motion_size(references["hardware"], round(RUN_TIME / CONTROL_PERIOD) + 1)
     measures = [
         *_better(runs),
         evidence_measure(errors),
@@ -501,7 +461,7 @@ def check_tracking(platform: Platform) -> CaseResult:
     return check_tracking.result(
         platform,
         measures,
-        tracking_plots(runs, ERROR_UNITS, tuple(COMPARED_CONTROLLERS)),
+        tracking_plots(runs),
         (*evidence_statements(errors, encoder_errors), _mass_statement(platform)),
         (_table(runs, motion_rms), evidence_table(errors)),
     )
@@ -513,10 +473,7 @@ def _controller(name: str, machine: Platform, reference: Reference, **options: A
     return kind(machine, reference, **feedforward, **options)
 
 
-def _table(
-    runs: dict[tuple[str, str], TrackingRun],
-    size: RmsErrors,
-) -> Table:
+def _table(runs: dict[tuple[str, str], TrackingRun], size: RmsErrors) -> Table:
     """Return root mean squares by controller, plant and error."""
 
     def texts(values: tuple[float, ...]) -> tuple[str, ...]:
@@ -572,7 +529,7 @@ def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
             track(platform, _controller(name, platform, reference), engine, duration).trajectory
             for engine in engines
         ]
-        difference = max(max(relative_differences(runs[0], course)) for course in runs[1:])
+        difference = max(relative_difference(runs[0], course) for course in runs[1:])
         yield Measure(
             f"ideal plant, {name}: largest difference of engines, per motion",
             difference,

@@ -39,7 +39,7 @@ from twin.validation.case import (
     Table,
     validation_case,
 )
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rms
 from twin.validation.published.printed import STEWART_THESIS, PrintedValue
 
 DRIVE_STEPS = (1e-4, 5e-5)
@@ -239,7 +239,7 @@ def noise_statement(hardware: Platform) -> Statement:
             progress=False,
         )
         rates = result.rates[result.time >= 0.5 * STANDSTILL_TIME]
-        rms_speeds.append(1e3 * float(np.sqrt(np.mean(rates**2))))
+        rms_speeds.append(1e3 * rms(rates))
     low_gain, high_gain = NOISY_GAINS
     return STEWART_THESIS["noise_at_standstill"].judged(
         f"The rms speed of the actuators at standstill is {rms_speeds[1]:.2f} mm/s with "

@@ -27,7 +27,6 @@ from twin.validation.measures.equilibrium import (
 from twin.validation.measures.sampling import (
     RandomStates,
     largest,
-    platform_radius,
     position_error,
     relative_error,
     rotation_error,
@@ -159,7 +158,7 @@ def trajectory_comparison(
 def motion_fraction(platform: Platform, reference: Trajectory) -> float:
     """Return the largest displacement of the platform per `FULL_MOTION`, at most 1."""
     initial_poses = np.broadcast_to(reference.pose[0], reference.pose.shape)
-    joint_displacement = platform_radius(platform) * rotation_error(reference.pose, initial_poses)
+    joint_displacement = platform.joint_radius * rotation_error(reference.pose, initial_poses)
     return min(
         1.0,
         float((position_error(reference.pose, initial_poses) + joint_displacement).max())
@@ -225,9 +224,7 @@ def _added_inertia(platform: Platform, states: RandomStates, forces: FloatArray)
     """
     length = float(platform.home_reaches.min())
     joint_acceleration = np.linalg.norm(states.acceleration[:, :3], axis=1)
-    joint_acceleration += platform_radius(platform) * np.linalg.norm(
-        states.acceleration[:, 3:], axis=1
-    )
+    joint_acceleration += platform.joint_radius * np.linalg.norm(states.acceleration[:, 3:], axis=1)
     inertia_force = (
         LEAST_MOMENT * joint_acceleration / length**2 * PARTS_PER_LEG * platform.n_actuators
     )

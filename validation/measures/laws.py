@@ -19,7 +19,7 @@ from twin.validation.measures.sampling import (
     followed,
     largest,
     later,
-    platform_radius,
+    rate_per_speed,
     relative_error,
 )
 
@@ -256,11 +256,10 @@ def _random_load(platform: Platform, states: RandomStates) -> tuple[FloatArray, 
     pose, twist, acceleration, deflection = states
     rng = np.random.default_rng(1)
     holding_forces = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
-    force_to_wrench = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
     scale = largest(holding_forces)
     forces = rng.uniform(-scale, scale, (len(pose), platform.n_actuators))
-    wrench = rng.uniform(-scale, scale, (len(pose), 6)) * float(force_to_wrench)
-    wrench[:, 3:] *= platform_radius(platform)
+    wrench = rng.uniform(-scale, scale, (len(pose), 6)) * rate_per_speed(platform)
+    wrench[:, 3:] *= platform.joint_radius
     return forces, wrench
 
 
@@ -272,7 +271,7 @@ def _rate(
 ) -> FloatArray:
     """Return differences of a function of time [s] about states that are accelerated."""
     h, rate = DIFFERENCE_STEP * fall_scale(platform), fastest_rate(platform)
-    radius = platform_radius(platform)
+    radius = platform.joint_radius
     angular_acceleration, angular_rate = (
         max(largest(motion[:, :3]) / radius, largest(motion[:, 3:6]))
         for motion in (acceleration, states.twist)

@@ -6,7 +6,7 @@ They lie on home's side of singularity: behind it, forward kinematics from home 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from twin.errors import InputError, SingularPoseError, UnreachablePoseError
 from twin.model.machine_model import MachineModel
 from twin.motion import SineMotion
 from twin.rotations import angle_between, quaternion_from_angles
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 FLOOR_REDUCTION = 0.75
 """Ratio of successive errors above which a smaller step has reached the floor of rounding."""
@@ -72,6 +75,13 @@ def largest(values: Any) -> float:
     return float(np.abs(values).max())
 
 
+def rotation_of(pose: FloatArray) -> Rotation:
+    """Return the rotations of poses `(..., 7)`, platform to base."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_quat(pose[..., 3:], scalar_first=True)
+
+
 def position_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
     """Return distances `(...)` [m] between the reference points of poses `(..., 7)`."""
     return np.asarray(np.linalg.norm(pose[..., :3] - reference[..., :3], axis=-1))
@@ -80,6 +90,11 @@ def position_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
 def rotation_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
     """Return angles `(...)` [rad] of the rotations between poses `(..., 7)`."""
     return angle_between(pose[..., 3:], reference[..., 3:])
+
+
+def rms(values: FloatArray) -> float:
+    """Return the root mean square of all entries."""
+    return float(np.sqrt(np.mean(values**2)))
 
 
 def relative_error(value: FloatArray, reference: FloatArray) -> FloatArray:
@@ -178,9 +193,8 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
 
 
 def _poses(platform: Platform, count: int, generator: np.random.Generator) -> FloatArray:
-    rate_per_speed = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    translation = STROKE_FRACTION * stroke(platform) / float(rate_per_speed)
-    ranges = np.repeat([translation, translation / platform_radius(platform)], 3)
+    translation = STROKE_FRACTION * stroke(platform) / rate_per_speed(platform)
+    ranges = np.repeat([translation, translation / platform.joint_radius], 3)
     max_condition = MAX_CONDITION_RATIO * float(platform.condition_number(platform.home))
     max_rate = MAX_RATE_RATIO * largest(platform.jacobian(platform.home))
     home = np.tile(platform.home, (DRAW_COUNT, 1))
@@ -249,6 +263,6 @@ def stroke(platform: Platform) -> float:
     )
 
 
-def platform_radius(platform: Platform) -> float:
-    """Return the mean distance [m] of the platform joints from the reference point."""
-    return float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+def rate_per_speed(platform: Platform) -> float:
+    """Return the mean rate of an actuator per speed of the platform at home, in any direction."""
+    return float(np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean())

@@ -274,19 +274,11 @@ def compared(printed: PrintedValue, ours: float) -> Comparison:
     )
 
 
-class PitchSine(NamedTuple):
-    """A sine rotation about y of the base; the platform is otherwise at rest."""
+STEWART_PITCH_AMPLITUDE, STEWART_PITCH_FREQUENCY = 3.0 * pi / 180.0, 1.0
+"""[rad], [Hz] Sine of the pitch in thesis, figures 2.6 and 3.6, at rest otherwise."""
 
-    amplitude: float
-    """[rad]"""
-    frequency: float
-    """[Hz]"""
-    position: tuple[float, float, float]
-    """position of the reference point [m]"""
-
-
-STEWART_PITCH_SINE = PitchSine(3.0 * pi / 180.0, 1.0, (0.0, 0.0, 0.74))
-"""Thesis, figures 2.6 and 3.6: (0, 3 pi/180 sin(2 pi t) rad, 0, 0, 0, 0.74 m)."""
+STEWART_PITCH_POSITION = (0.0, 0.0, 0.74)
+"""[m] Position of the reference point in the same figures."""
 
 
 class StaticPayload(NamedTuple):
@@ -300,29 +292,15 @@ class StaticPayload(NamedTuple):
     """[kg] next larger payload, which they cannot hold"""
     extensions: tuple[float, ...]
     """[m] first position found at which `refused_mass` exceeds the limit"""
-    grid: int
-    """number of positions tried per leg, evenly from retracted to extended"""
 
 
-STEWART_STATIC_PAYLOAD = StaticPayload(3073.0, 700.0, 750.0, (0.0, 0.0, 0.0767, 0.0, 0.23, 0.23), 4)
+STEWART_STATIC_PAYLOAD = StaticPayload(3073.0, 700.0, 750.0, (0.0, 0.0, 0.0767, 0.0, 0.23, 0.23))
 """Thesis, section 4.2.1 and appendix A.5 (nested loops, the sixth leg innermost)."""
 
 
-class SpeedCheck(NamedTuple):
-    """Sines on all axes at once, about mid-stroke."""
-
-    accelerations: dict[str, float]
-    """[m/s2], [rad/s2] amplitudes of the accelerations by axis"""
-    frequency: float
-    """[Hz]"""
-    speed: float
-    """[m/s] speed that one actuator nearly reaches"""
-
-
-STEWART_SPEED_CHECK = SpeedCheck(
-    {"x": 2.0, "y": 2.0, "z": 2.5, "yaw": 1.0, "pitch": 3.0, "roll": 0.5}, 2.0, 0.254
-)
-"""Thesis, section 4.2.2 and figure 4.7."""
+STEWART_SPEED_FREQUENCY, STEWART_SPEED_LIMIT = 2.0, 0.254
+"""[Hz], [m/s] Sines on all axes at once, about mid-stroke, and the speed that one actuator nearly
+reaches; thesis, section 4.2.2 and figure 4.7."""
 
 
 class DynamicPayload(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import html
 import json as encoder
 import math
 import os
@@ -14,7 +13,7 @@ import time as clock
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -91,29 +90,16 @@ MAX_MARGIN = 1000.0
 """Largest margin that is shown; of larger ones only that they are larger."""
 
 
-@dataclass(frozen=True)
-class Environment:
-    """The data needed to repeat a run."""
-
-    generated: str
-    """time of the run, UTC, ISO 8601"""
-    command: str
-    system: str
-    processor: str
-    cores: int
-    versions: dict[str, str]
-
-
-def environment(command: str) -> Environment:
-    """Return the present environment; `command` as the user typed it."""
-    return Environment(
-        generated=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=command,
-        system=f"{system.system()} {system.release()}, {system.machine()}",
-        processor=_processor(),
-        cores=os.cpu_count() or 1,
-        versions=library_versions(),
-    )
+def environment(command: str) -> dict[str, Any]:
+    """Return the data needed to repeat a run; `command` as the user typed it."""
+    return {
+        "generated": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "system": f"{system.system()} {system.release()}, {system.machine()}",
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "versions": library_versions(),
+    }
 
 
 def _processor() -> str:
@@ -154,19 +140,12 @@ def plot_figure(plot: Plot) -> Any:
         MissingDependencyError: plotly is not installed.
     """
     panels = [
-        Axes(panel.y_label, [_line(curve) for curve in panel.curves], panel.log_y)
-        for panel in plot.panels
+        Axes(panel.y_label, list(map(_thinned, panel.curves)), panel.log_y) for panel in plot.panels
     ]
-    built = panels_figure(panels, plot.x_label, log_x=plot.log_x)
-    if plot.names:
-        names, count = [*map(html.escape, plot.names)], len(plot.names)
-        built.update_xaxes(
-            tickvals=[*range(1, count + 1)], ticktext=names, range=[0.5, count + 0.5], type="linear"
-        )
-    return built
+    return panels_figure(panels, plot.x_label, log_x=plot.log_x)
 
 
-def _line(curve: Curve) -> Line:
+def _thinned(curve: Curve) -> Line:
     shown = thin_out(curve.x, curve.y, CURVE_POINTS)
     return Line(curve.name, curve.x[shown], curve.y[shown], curve.style)
 
@@ -184,7 +163,7 @@ def unpacked(text: str) -> str:
 def summary(
     results: Sequence[CaseResult],
     platforms: Sequence[Platform],
-    origin: Environment,
+    origin: dict[str, Any],
     seconds: float,
     left_out_cases: Sequence[LeftOut] = (),
 ) -> dict[str, Any]:
@@ -193,7 +172,7 @@ def summary(
     Args:
         results: results of all cases on all machines.
         platforms: the machines, in the order of the report.
-        origin: where and when the cases ran.
+        origin: where and when the cases ran, as from `environment`.
         seconds: run time of all cases [s].
         left_out_cases: cases that make no sense for a machine.
     """
@@ -203,7 +182,7 @@ def summary(
         "verdict": overall([result.verdict for result in results]),
         "headline": headline(results),
         "seconds": seconds,
-        **asdict(origin),
+        **origin,
         "counts": _counts(results),
         "machines": [_machine(platform, results, left_out_cases) for platform in platforms],
         "cases": cases,
@@ -354,15 +333,7 @@ def _case(result: CaseResult) -> dict[str, Any]:
         "counts": _counts([result]),
         "tightest": _tightest([result]),
         "plots": [plot.title for plot in result.plots],
-        "tables": [
-            {
-                "title": table.title,
-                "columns": list(table.columns),
-                "rows": [list(row) for row in table.rows],
-                "caption": table.caption,
-            }
-            for table in result.tables
-        ],
+        "tables": [asdict(table) for table in result.tables],
     }
 
 

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compliant_held import held_equilibrium, power
+from compliant_held import held_equilibrium, locked_motions, power
 from tolerance import assert_within
 
 from twin.basics.arrays import rotation_matrix
 from twin.papers.compliant_legs.equations import energy, solve_free
 from twin.papers.compliant_legs.machine import NO_LOAD, leg_state, load
-from twin.papers.compliant_legs.responses import locked_motions
 from twin.rotations import displaced
 
 

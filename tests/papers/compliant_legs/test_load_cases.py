@@ -4,18 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compliant_held import locked_motions
 from tolerance import max_abs
 
 from twin.basics.arrays import rotation_matrix
 from twin.papers.compliant_legs.equations import rest_lengths
 from twin.papers.compliant_legs.machine import load, wrench_in_base
-from twin.papers.compliant_legs.responses import (
+from twin.papers.compliant_legs.rest import (
     LoadCase,
-    locked_motions,
+    locked_equilibrium,
+    locked_linearisation,
     run_load_cases,
     standard_load_cases,
 )
-from twin.papers.compliant_legs.rest import locked_equilibrium, locked_linearisation
 from twin.rotations import displacement, pose_from_angles
 
 TILTED = pose_from_angles([0.02, -0.03, 0.87], [0.1, -0.15, 0.2], "compliant")

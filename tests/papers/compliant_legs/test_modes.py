@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compliant_held import free_motion, held_equilibrium, held_linearisation
+from compliant_held import free_motion, held_equilibrium, held_linearisation, locked_states
 from tolerance import max_abs
 
 from twin.errors import StateError
 from twin.papers.compliant_legs.equations import rest_lengths, solve_free, solve_locked
 from twin.papers.compliant_legs.machine import NO_LOAD, load, wrench_in_base
-from twin.papers.compliant_legs.responses import locked_states
 from twin.papers.compliant_legs.rest import (
     Linearisation,
     locked_deflection,

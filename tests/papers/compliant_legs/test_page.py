@@ -14,11 +14,13 @@ import twin
 from twin.machine.payload import Occupant, Wheelchair, seated_on
 from twin.papers.compliant_legs.equations import rest_lengths
 from twin.papers.compliant_legs.machine import from_parameters
-from twin.papers.compliant_legs.responses import (
+from twin.papers.compliant_legs.rest import (
+    locked_equilibrium,
+    locked_linearisation,
+    modes_of,
     run_load_cases,
     standard_load_cases,
 )
-from twin.papers.compliant_legs.rest import locked_equilibrium, locked_linearisation, modes_of
 from twin.rotations import pose_from_angles
 
 TEXT = (Path(twin.__file__).parents[1] / "docs" / "reproductions.md").read_text(encoding="utf-8")

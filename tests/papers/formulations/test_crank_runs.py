@@ -12,7 +12,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import IntegrationError, SingularPoseError
 from twin.model.integrate import integrate
-from twin.papers.formulations import Formulation, formulation_names, simulate_formulation
+from twin.papers.formulations import Formulation, formulation_names
 from twin.papers.formulations.model import extended_joints
 
 TOP = np.array([0.0, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0])
@@ -66,7 +66,7 @@ def test_fall_from_the_published_height(subtests):
         with subtests.test(f"{name}"):
             machine = twin.load("rss")
             try:
-                run = simulate_formulation(machine, name, 0.6, pose=TOP)
+                run = Formulation(machine, name).integrate(0.6, pose=TOP)
             except IntegrationError as error:
                 assert "actuator" in name
                 assert error.data["reason"] == "singular pose"

@@ -18,11 +18,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import IntegrationError, SingularPoseError, TwinError
 from twin.model.integrate import integrate
-from twin.papers.formulations import (
-    Formulation,
-    formulation_names,
-    simulate_formulation,
-)
+from twin.papers.formulations import Formulation, formulation_names
 from twin.papers.formulations.model import extended_joints
 
 NAMES = formulation_names()
@@ -42,7 +38,7 @@ def falls(srspm):
     runs = {}
     for name in NAMES:
         try:
-            runs[name] = simulate_formulation(srspm, name, 1.0)
+            runs[name] = Formulation(srspm, name).integrate(1.0)
         except IntegrationError as error:
             runs[name] = error.data["run"]
     return runs
@@ -90,7 +86,7 @@ def test_motion_agrees_with_the_reference(subtests, machine):
     for name in NAMES:
         with subtests.test(f"{name}"):
             forces = 0.9 * machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
-            run = simulate_formulation(machine, name, 0.1, 0.05, twist=TWIST, forces=forces)
+            run = Formulation(machine, name).integrate(0.1, 0.05, twist=TWIST, forces=forces)
             reference = integrate(
                 machine, 0.1, twist=TWIST, forces=forces, relative_tolerance=1e-13
             )
@@ -120,23 +116,19 @@ def test_falls_agree_before_the_singular_pose(srspm, falls):
 
 
 def test_actuator_spaces_stop_at_the_singular_pose(subtests, srspm):
-    for method in ["dormand_prince", "rk4"]:
-        for name in TRACKING:
-            with subtests.test(f"{method}, {name}"):
-                with pytest.raises(IntegrationError, match="singular pose") as caught:
-                    simulate_formulation(srspm, name, 1.0, method=method)
-                data = pickle.loads(pickle.dumps(caught.value)).data
-                assert data["formulation"] == name
-                assert data["reason"] == "singular pose"
-                assert data["run"].time[-1] == pytest.approx(0.48, abs=1e-12)  # the paper's table 6
-                assert len(data["run"]) == 49
-                assert np.isfinite([*data["pose"], *data["twist"]]).all()
-                if method == "dormand_prince":
-                    # Up to the last step that could be tried.
-                    assert SINGULAR_TIME - 1e-5 < data["time"] <= SINGULAR_TIME
-                    assert data["condition_number"] > 1e4
-                else:
-                    assert data["time"] == pytest.approx(0.48, abs=1e-12)
+    for name in TRACKING:
+        with subtests.test(f"{name}"):
+            with pytest.raises(IntegrationError, match="singular pose") as caught:
+                Formulation(srspm, name).integrate(1.0)
+            data = pickle.loads(pickle.dumps(caught.value)).data
+            assert data["formulation"] == name
+            assert data["reason"] == "singular pose"
+            assert data["run"].time[-1] == pytest.approx(0.48, abs=1e-12)  # the paper's table 6
+            assert len(data["run"]) == 49
+            assert np.isfinite([*data["pose"], *data["twist"]]).all()
+            # Up to the last step that could be tried.
+            assert SINGULAR_TIME - 1e-5 < data["time"] <= SINGULAR_TIME
+            assert data["condition_number"] > 1e4
 
 
 def test_others_pass_the_singular_pose(subtests, srspm, falls):
@@ -146,8 +138,8 @@ def test_others_pass_the_singular_pose(subtests, srspm, falls):
             # Printed with seven digits.
             assert run.pose[-1, 0] == pytest.approx(5.068193e-3, abs=5.1e-10)
             assert run.pose[-1, 2] == pytest.approx(-2.133568, abs=5.1e-7)
-            assert len(run.crossings) == 1
-            assert 0.48 < run.crossings[0] < 0.49
+            signs = np.sign(np.linalg.det(srspm.jacobian(run.pose)))
+            assert np.flatnonzero(np.diff(signs)).tolist() == [48], "passed between 0.48 and 0.49 s"
             assert (np.diff(run.pose[:, 2])[1:] < 0.0).all(), "it turned back"
 
 
@@ -188,12 +180,12 @@ def test_loop_closure_of_the_configuration_space_is_as_good_as_the_integration(
     srspm,
 ):
     coarse, fine = (
-        simulate_formulation(srspm, "configuration", 0.4, h, method="rk4") for h in (0.02, 0.01)
+        Formulation(srspm, "configuration").integrate(0.4, 0.4, tolerance=t) for t in (1e-6, 1e-9)
     )
     for error in ("e1", "e2"):
         large, small = (vars(run)[error].max() for run in (coarse, fine))
         assert large > 1e-9, "the measure shows nothing"
-        assert 3.0 < np.log2(large / small) < 6.0  # order four, or five where errors cancel
+        assert large > 50.0 * small
     # Accelerations fulfil the constraints at any state.
     assert (coarse.e3 <= 10.0 * coarse.resolution[:, 2]).all()
 
@@ -220,22 +212,10 @@ def test_configuration_is_that_of_the_platform(srspm, falls):
         assert_allclose(second, legs.accelerations[..., 2], rtol=1e-9, atol=1e-9)
 
 
-def test_runge_kutta_is_of_order_four(subtests, srspm):
-    for name in NAMES:
-        with subtests.test(f"{name}"):
-            exact = simulate_formulation(srspm, name, 0.2, 0.2).pose[-1]
-            errors = [
-                max_abs(simulate_formulation(srspm, name, 0.2, h, method="rk4").pose[-1] - exact)
-                for h in (0.02, 0.01, 0.005)
-            ]
-            orders = np.log2(errors[:-1]) - np.log2(errors[1:])
-            assert_within(orders, 4.0, 0.5)  # the next order still shows at these steps
-
-
 def test_runs_are_deterministic(subtests, srspm):
     for name in NAMES:
         with subtests.test(f"{name}"):
-            first, second = (simulate_formulation(srspm, name, 0.2, twist=TWIST) for _ in range(2))
+            first, second = (Formulation(srspm, name).integrate(0.2, twist=TWIST) for _ in range(2))
             for field, value in vars(first).items():
                 assert_array_equal(value, vars(second)[field])
 
@@ -275,14 +255,12 @@ def test_bad_input_is_a_twin_error(value, name):
         lambda: Formulation(machine, value),
         lambda: formulation.derivative(value),
         lambda: formulation.integrate(value),
-        lambda: formulation.integrate(0.01, method=value),
-        lambda: simulate_formulation(machine, name, 0.01, colour=value),
     ):
         if value == 0.01:
             continue
         with pytest.raises(TwinError):
             call()
-    for option in ("timestep", "pose", "twist", "forces", "relative_tolerance"):
+    for option in ("timestep", "pose", "twist", "forces", "tolerance"):
         try:
             run = formulation.integrate(**{"duration": 0.01, option: value})
         except TwinError:
@@ -292,4 +270,4 @@ def test_bad_input_is_a_twin_error(value, name):
 
 def test_step_must_divide_the_duration(srspm):
     with refused("divide"):
-        simulate_formulation(srspm, "task", 0.05, 0.02)
+        Formulation(srspm, "task").integrate(0.05, 0.02)

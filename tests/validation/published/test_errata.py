@@ -29,7 +29,7 @@ from twin.validation.published.printed import (
     RSS_START_HEIGHT,
     STEWART_DYNAMIC_PAYLOAD,
     STEWART_RETRACTED_HEIGHT,
-    STEWART_SPEED_CHECK,
+    STEWART_SPEED_LIMIT,
     read_errata,
 )
 
@@ -109,7 +109,7 @@ def test_printed_rotation_runs_backwards(stewart):
 
 
 def test_printed_rotation_explains_the_printed_actuator_speed(stewart):
-    printed = STEWART_SPEED_CHECK.speed
+    printed = STEWART_SPEED_LIMIT
     # 'approaches its limit' is read from a curve: one percent of it.
     assert largest_speed(stewart, inverted=True) == pytest.approx(printed, rel=0.01)
     low = largest_speed(stewart, inverted=True, height=STEWART_RETRACTED_HEIGHT)

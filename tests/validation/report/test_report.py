@@ -31,7 +31,6 @@ from twin.validation.report import page as report
 from twin.validation.report.page import (
     CURVE_POINTS,
     SCHEMA_VERSION,
-    Environment,
     margin,
     overall,
     summary,
@@ -41,14 +40,14 @@ from twin.validation.runner import left_out
 
 ATTACK = "</script><script>alert(1)</script><img src=https://example.org/x onerror=alert(1)>"
 MACHINES = twin.machine_names()
-ORIGIN = Environment(
-    generated="2026-01-02T03:04:05+00:00",
-    command=f"twin validate {ATTACK}",
-    system="Test system",
-    processor="Test processor",
-    cores=2,
-    versions={"platform-twin": twin.__version__, "numpy": np.__version__},
-)
+ORIGIN = {
+    "generated": "2026-01-02T03:04:05+00:00",
+    "command": f"twin validate {ATTACK}",
+    "system": "Test system",
+    "processor": "Test processor",
+    "cores": 2,
+    "versions": {"platform-twin": twin.__version__, "numpy": np.__version__},
+}
 
 GOOD = Measure(
     "MuJoCo: largest position error in 0.3 s", 2e-8, 1e-6, "limit of the project", unit="m"
@@ -301,7 +300,7 @@ def test_json_holds_the_same_content(failed):
     assert content == failed[0]
     assert content["schema"] == SCHEMA_VERSION
     assert content["versions"]["numpy"] == np.__version__
-    assert content["command"] == ORIGIN.command
+    assert content["command"] == ORIGIN["command"]
     for machine in content["machines"]:
         assert machine["parameters_hash"] == twin.load(machine["name"]).hash
     broken, lost = content["cases"][-2]["measures"]

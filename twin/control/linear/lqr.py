@@ -225,12 +225,6 @@ class Regulator(NamedTuple):
         model = self.model
         return model._replace(A=model.A - model.B @ self.gain)
 
-    @property
-    def loop(self) -> StateSpace:
-        """The open loop L = K x from forces to forces; the return difference is 1 + L."""
-        feedthrough = np.zeros((len(self.gain), len(self.gain)))
-        return self.model._replace(C=self.gain, D=feedthrough)
-
 
 def regulator(
     linear: LinearMachine,

@@ -32,7 +32,7 @@ SHARED_MEMORY_FOLDER = "/dev/shm"
 TEMPORARY_FILE_PREFIX = "platform_twin_bullet_"
 """Beginning of the names of temporary files."""
 
-_STREAMS = RLock()
+_STREAMS_LOCK = RLock()
 """Held while standard output and error lead to the null device: two threads would mix them up."""
 
 BASE_LINK = -1
@@ -53,13 +53,13 @@ UNREACHABLE_LIMIT = 1e100
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Send what the process prints to the null device: the library talks on import and set-up.
+    """Send what the process prints to the null device: PyBullet prints on import and set-up.
 
     Threads wait for each other here. What another thread prints meanwhile is lost.
     """
-    with _STREAMS:
-        library = ctypes.CDLL(None if os.name == "posix" else "msvcrt")
-        library.fflush(None)
+    with _STREAMS_LOCK:
+        c_library = ctypes.CDLL(None if os.name == "posix" else "msvcrt")
+        c_library.fflush(None)
         null = os.open(os.devnull, os.O_WRONLY)
         saved_streams = {stream: _duplicate(stream) for stream in (1, 2)}
         try:
@@ -67,7 +67,7 @@ def quiet() -> Iterator[None]:
                 os.dup2(null, stream)
             yield
         finally:
-            library.fflush(None)
+            c_library.fflush(None)
             for stream, copy in saved_streams.items():
                 if copy is None:
                     os.close(stream)

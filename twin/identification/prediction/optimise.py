@@ -185,9 +185,9 @@ class Search:
     so that a window with unmodelled effects, such as a series of impacts, counts less.
 
     Dry friction, backlash and contacts make errors rough functions of the parameters. Jacobians
-    therefore come from differences along the principal directions of the Jacobian before. Each
-    difference is long enough to change the errors by `DIFFERENCE_EFFECT`, so that a sum that hardly
-    shows is not left to the difference of two large changes.
+    therefore come from differences along the principal directions of the previous Jacobian. Each
+    difference is long enough to change the errors by `DIFFERENCE_EFFECT`, but no longer than
+    `MAX_DIFFERENCE`: a combination of parameters with little effect gets a long step of its own.
 
     Attributes:
         nominal: `(p,)` values of the file in SI.

@@ -3,10 +3,12 @@
 A leg has three point masses on its axis. Its kinematics is that of a UPS leg whose length is shared
 by actuator and spring.
 
-Along the leg, from the base joint: spring housing of length 2 l_1 + delta_1 with m_1 in its middle,
-m_2 at its end plus l_2, m_3 at l_4 below the tip. In the coordinates (direction, length l, delta_1)
-the mass matrix is diagonal, because l moves m_3 alone and delta_1 only m_1 and m_2: the platform
-feels the transverse inertia of all three and the axial one of m_3, and
+Along the leg, from the base joint: a spring of length 2 l_1 + delta_1 with m_1 in its middle,
+the actuator's housing m_2 at its end plus l_2, the follower m_3 at l_4 below the tip. Z is the
+leg's direction, s_1 and s_2 are the distances of m_1 and m_2 from the base joint, B is the
+damping, and l_3 the gap between m_2 and m_3 of a retracted leg. In the coordinates (direction,
+length l, delta_1) the mass matrix is diagonal, because l moves m_3 alone and delta_1 only m_1 and
+m_2: the platform feels the transverse inertia of all three and the axial one of m_3, and
 
     (m_1 / 4 + m_2) delta_1'' = (m_1 s_1 / 2 + m_2 s_2) |Z'|^2 + (m_1 / 2 + m_2) g . Z
                                 - k delta_1 - B delta_1' - F
@@ -35,10 +37,13 @@ DEFLECTION_COUNT = 1
 """Springs in series with the actuator of one leg."""
 
 SPRING_LENGTH = GEOMETRY_SIZE
+"""Of the relaxed spring, 2 l_1."""
 
 HOUSING_LENGTH = GEOMETRY_SIZE + 1
+"""From the end of the spring to m_2, l_2."""
 
 FOLLOWER_LENGTH = GEOMETRY_SIZE + 2
+"""From m_3 to the tip, l_4."""
 
 SPRING_MASS = GEOMETRY_SIZE + 3
 

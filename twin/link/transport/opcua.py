@@ -98,8 +98,8 @@ class OpcUaLink(NotCopied):
         self._stamps: list[Any] = []
         self._last_time, self._mean_step, self._interrupted = -np.inf, 0.0, False
         self._library, self._url = optional("asyncua"), f"opc.tcp://{address}/{path}"
-        self._read: dict[str, Any] = {}
-        self._written: dict[str, Any] = {}
+        self._nodes_to_read: dict[str, Any] = {}
+        self._nodes_to_write: dict[str, Any] = {}
         self._arrived: Queue[Sample] = Queue(MAX_WAITING)
         self._estimate: Sample | None = None
         self._connected, self._is_reading, self._closed = False, False, False
@@ -115,7 +115,7 @@ class OpcUaLink(NotCopied):
 
     def check_readable(self) -> None:
         """Raise InputError if the server has no node that could be read."""
-        if not self._read:
+        if not self._nodes_to_read:
             node_id = NODE_TEMPLATE.format("coordinates")
             raise InputError("opcua", f"the server has no node such as {node_id!r}; give a mapping")
 
@@ -174,26 +174,26 @@ class OpcUaLink(NotCopied):
             InputError: a node of the mapping is not there.
         """
         default_nodes = {name: NODE_TEMPLATE.format(name) for name in FIELD_WIDTHS}
-        self._written = await _existing_nodes(client, default_nodes)
+        self._nodes_to_write = await _existing_nodes(client, default_nodes)
         if self._mapping is None:
-            self._read = self._written
+            self._nodes_to_read = self._nodes_to_write
             return
         names = [name for signal in self._mapping.signals.values() for name in signal.channels]
-        self._read = await _existing_nodes(client, dict(zip(names, names, strict=True)))
-        missing = sorted(set(names) - self._read.keys())
+        self._nodes_to_read = await _existing_nodes(client, dict(zip(names, names, strict=True)))
+        missing = sorted(set(names) - self._nodes_to_read.keys())
         if missing:
-            raise InputError("opcua", f"the server has no node {missing[0]!r}")
+            raise InputError("opcua", f"the server has no node {missing[0]!r} of good quality")
 
     async def _exchange(self, client: Any) -> None:
         """Write the estimate that waits, and read the nodes once, where they are wanted."""
         estimate, self._estimate = self._estimate, None
         if estimate is not None:
-            names = [name for name in estimate.values if name in self._written]
+            names = [name for name in estimate.values if name in self._nodes_to_write]
             values = [estimate.values[name].tolist() for name in names]
-            await client.write_values([self._written[name] for name in names], values)
+            await client.write_values([self._nodes_to_write[name] for name in names], values)
         if not self._is_reading:
             return
-        data_values = await client.read_attributes(list(self._read.values()))
+        data_values = await client.read_attributes(list(self._nodes_to_read.values()))
         try:
             sample = self._sample(data_values)
         except TwinError as error:
@@ -218,7 +218,7 @@ class OpcUaLink(NotCopied):
             return None
         self._stamps = stamps
         values = {}
-        for name, data_value in zip(self._read, data_values, strict=True):
+        for name, data_value in zip(self._nodes_to_read, data_values, strict=True):
             if not data_value.StatusCode.is_good():
                 raise InputError(name, "has a bad quality")
             try:

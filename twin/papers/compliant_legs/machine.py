@@ -23,6 +23,19 @@ from twin.machine.machine import MachineParameters
 
 LOAD_FRAMES = ("base", "platform")
 
+LEG_FIELDS = (
+    "spring_length",
+    "housing_length",
+    "follower_start",
+    "follower_length",
+    "spring_mass",
+    "housing_mass",
+    "follower_mass",
+    "stiffness",
+    "damping",
+)
+"""Numbers that each leg may have different."""
+
 
 @dataclass(frozen=True, eq=False)
 class CompliantMachine:
@@ -118,15 +131,7 @@ def from_parameters(parameters: MachineParameters) -> CompliantMachine:
         platform_inertia=body.inertia_tensor,
         gravity=parameters.gravity,
         home=np.array([*parameters.home.position, *parameters.home.orientation]),
-        spring_length=np.array([leg.spring_length for leg in legs]),
-        housing_length=np.array([leg.housing_length for leg in legs]),
-        follower_start=np.array([leg.follower_start for leg in legs]),
-        follower_length=np.array([leg.follower_length for leg in legs]),
-        spring_mass=np.array([leg.spring_mass for leg in legs]),
-        housing_mass=np.array([leg.housing_mass for leg in legs]),
-        follower_mass=np.array([leg.follower_mass for leg in legs]),
-        stiffness=np.array([leg.stiffness for leg in legs]),
-        damping=np.array([leg.damping for leg in legs]),
+        **{name: np.array([getattr(leg, name) for leg in legs]) for name in LEG_FIELDS},
     )
 
 

@@ -1,4 +1,4 @@
-"""Machine with viscoelastic legs at rest: forces, equilibrium, small motions, modes.
+"""Machine with viscoelastic legs at rest: forces, equilibrium, small motions, modes, load cases.
 
 At rest a leg with deflection delta1 and actuator force F_act pushes the platform at its joint with
 
@@ -20,6 +20,7 @@ forces that are not zero. Without them, zero gravity and no deflection, K = J^T 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,18 +37,21 @@ from twin.basics.arrays import (
 from twin.errors import StateError
 from twin.papers.compliant_legs.equations import leg_rows, platform_forces, platform_mass_matrix
 from twin.papers.compliant_legs.machine import (
+    LOAD_FRAMES,
     NO_LOAD,
     CompliantMachine,
     LegState,
     Load,
     least_squares,
     leg_state,
+    load,
     load_derivative,
     outer,
+    solved,
     tip_matrices,
     wrench_in_base,
 )
-from twin.rotations import displaced
+from twin.rotations import displaced, displacement
 
 MAX_ITERATIONS = 60
 
@@ -71,8 +75,6 @@ class StaticForces(NamedTuple):
     displacement"""
     jacobian: FloatArray
     """Leg lengths by displacement `(n, 6)`: column i of its transpose is one actuator's wrench"""
-    pull: FloatArray
-    """g . n of the legs `(n,)` [m/s2]"""
 
 
 def static_forces(
@@ -124,7 +126,6 @@ def static_forces(
         by_displacement,
         tip_wrenches[:, :, 1].T,
         tip_wrenches[:, :, 2],
-        axial_weight,
     )
 
 
@@ -297,3 +298,60 @@ def modes_of(linearisation: Linearisation) -> Modes:
         shapes,
         eigenvalues[np.lexsort((eigenvalues.imag, np.abs(eigenvalues)))],
     )
+
+
+class LoadCase(NamedTuple):
+    """One load case."""
+
+    kind: str
+    """`force` or `moment`"""
+    frame: str
+    """`base` or `platform`"""
+    axis: str
+    """`x`, `y` or `z` of the frame"""
+    load: Load
+    """The load itself"""
+
+
+class LoadResponse(NamedTuple):
+    """Response to a load case; displacements (translation [m], rotation vector [rad])."""
+
+    case: LoadCase
+    """Load case of this response"""
+    quasi_static: FloatArray
+    """Displacement of the new equilibrium `(6,)`"""
+    linear: FloatArray
+    """Quasi-static displacement by the linear stiffness matrix `(6,)`"""
+
+
+def standard_load_cases(force: float = 100.0, moment: float = 20.0) -> tuple[LoadCase, ...]:
+    """Return the twelve cases: force [N] or moment [N m], in both frames, along three axes."""
+    size = {"force": force, "moment": moment}
+    return tuple(
+        LoadCase(load_kind, frame, axis, load(**{load_kind: size[load_kind] * unit}, frame=frame))
+        for load_kind in size
+        for frame in LOAD_FRAMES
+        for axis, unit in zip("xyz", np.eye(3), strict=True)
+    )
+
+
+def run_load_cases(
+    machine: CompliantMachine, cases: Sequence[LoadCase], start: Equilibrium
+) -> tuple[LoadResponse, ...]:
+    """Return the displacements under load cases, each from the same equilibrium.
+
+    Args:
+        machine: the machine.
+        cases: load cases.
+        start: equilibrium without load and with locked actuators.
+
+    Raises:
+        StateError: no equilibrium under a load.
+    """
+    stiffness = locked_linearisation(machine, start).stiffness
+    responses = []
+    for case in cases:
+        equilibrium = locked_equilibrium(machine, start.extension, case.load, start.pose)
+        linear = solved(stiffness, wrench_in_base(case.load, start.pose))
+        responses.append(LoadResponse(case, displacement(equilibrium.pose, start.pose), linear))
+    return tuple(responses)

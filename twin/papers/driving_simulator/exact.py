@@ -8,11 +8,6 @@ generalised forces of a motion are
 
 over the plate and the point masses of the pillars: Newton and Euler, without any energy.
 
-Results of symbolic derivations are kept on disk under the source text that they come from. Deriving
-takes seconds, reading milliseconds. A result is read only if the text of the modules that
-derive it, its arguments and the versions of sympy, numpy and Python are those it was made with.
-Files lie next to the modules' bytecode, and whoever may write there may change the program itself.
-
 The lengths of three pillars are prescribed as functions of time, with two exact derivatives. The
 paper drives its model with two sets. The sines are printed as lengths about 0.3549 m, the home
 length. The sigmoids are printed without such a constant and start near zero, shorter than any
@@ -25,25 +20,13 @@ Reference: driving simulator paper, section "System Response Analysis".
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import pickle
-import sys
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, wraps
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import cache_from_source
-from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector
-from twin.basics.files import write_atomically
-from twin.basics.optional import optional
 from twin.errors import InputError, SingularPoseError
 from twin.papers.driving_simulator.kinematics import (
     CORNERS,
@@ -51,87 +34,6 @@ from twin.papers.driving_simulator.kinematics import (
     ExactKinematics,
     PlateModel,
 )
-
-Result = TypeVar("Result")
-
-READ_ERRORS = (
-    OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError, ValueError,
-)  # fmt: skip
-"""Errors of a file that is missing or was cut off."""
-
-
-def cached_derivation(*modules: str) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Return a decorator of a derivation, whose results are kept in memory and on disk.
-
-    Args:
-        modules: names of the modules, other than the function's own, that the result depends on.
-
-    Raises:
-        MissingDependencyError: from the function: sympy is not installed.
-    """
-
-    def decorator(derive: Callable[..., Result]) -> Callable[..., Result]:
-        @cache
-        @wraps(derive)
-        def read_or_derived(*arguments: Any) -> Result:
-            names = (derive.__module__, __name__, *modules)
-            path = _place(derive, names, arguments)
-            try:
-                cached_result: Result = pickle.loads(path.read_bytes())
-            except READ_ERRORS:
-                cached_result = derive(*arguments)
-                _write(path, cached_result)
-            return cached_result
-
-        return read_or_derived
-
-    return decorator
-
-
-def code_of(arguments: Any, expressions: Any) -> str:
-    """Return the source text of a function of numbers, or arrays, for `function_of`."""
-    function = optional("sympy").lambdify(arguments, expressions, modules="numpy", cse=True)
-    return inspect.getsource(function)
-
-
-@cache
-def function_of(code: str) -> Callable[..., Any]:
-    """Return the function that `code_of` wrote."""
-    names: dict[str, Any] = dict(vars(np))
-    exec(compile(code, "<derived>", "exec"), names)
-    function: Callable[..., Any] = names["_lambdifygenerated"]
-    return function
-
-
-def _place(derive: Callable[..., Any], modules: tuple[str, ...], arguments: Any) -> Path:
-    """Return the file of a result; its name holds everything that the result depends on."""
-    versions = f"{_version('sympy')} {_version('numpy')} {sys.version}"
-    text = "\n".join([versions, repr(arguments), *map(_source, modules)])
-    key = hashlib.sha256(text.encode()).hexdigest()[:24]
-    module: ModuleType = sys.modules[derive.__module__]
-    bytecode = Path(cache_from_source(str(module.__file__)))
-    return bytecode.parent / f"{derive.__name__}-{key}.pickle"
-
-
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:  # deriving says what to install
-        return ""
-
-
-def _source(module: str) -> str:
-    return Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8")
-
-
-def _write(path: Path, result: Any) -> None:
-    """Keep a result if the folder can be written to."""
-    try:
-        path.parent.mkdir(exist_ok=True)
-        write_atomically(path, lambda file: file.write(pickle.dumps(result)))
-    except (InputError, OSError):
-        return
-
 
 SINE_INPUTS = ((1 / 40, 1.0), (1 / 1000, 11 / 10), (3 / 100, 1.0))
 """Amplitude [m] and angular frequency [rad/s] of f_1, f_2, f_3."""
@@ -154,20 +56,8 @@ class InputSample(NamedTuple):
     acceleration: FloatArray
 
 
-class LengthInput(ABC):
-    """One prescribed length."""
-
-    @abstractmethod
-    def scaled(self, factor: float) -> LengthInput:
-        """Return the input scaled by a factor in its displacement."""
-
-    @abstractmethod
-    def sample(self, time: Any) -> InputSample:
-        """Return the length and its derivatives, `(...)` each, at times `(...)` [s]."""
-
-
 @dataclass(frozen=True)
-class SineInput(LengthInput):
+class SineInput:
     """mean + amplitude sin(angular_frequency t)."""
 
     mean: float
@@ -190,7 +80,7 @@ class SineInput(LengthInput):
 
 
 @dataclass(frozen=True)
-class SigmoidInput(LengthInput):
+class SigmoidInput:
     """start + rise / (1 + exp(-steepness (t - middle))): a smooth step, never at rest exactly."""
 
     start: float
@@ -216,6 +106,10 @@ class SigmoidInput(LengthInput):
             self.rise * slope,
             -self.rise * self.steepness * tangent * slope,
         )
+
+
+LengthInput = SineInput | SigmoidInput
+"""One prescribed length."""
 
 
 class DrivenLengths(NamedTuple):

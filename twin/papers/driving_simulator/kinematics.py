@@ -327,16 +327,6 @@ class PlateKinematics(ABC):
         jets = _jets(lengths=lengths, rates=rates, accelerations=accelerations)
         return _motion(self._parts(self._driven(*jets)))
 
-    def within_stroke(self, coordinates: Any) -> Any:
-        """Return whether all four lengths are within the stroke, `(...)` booleans.
-
-        Raises:
-            InputError: wrong shape, not finite.
-        """
-        lengths = self.inverse(coordinates).lengths
-        in_stroke = (lengths >= self.plate.minimum_length) & (lengths <= self.plate.maximum_length)
-        return in_stroke.all(axis=-1)
-
     def lengths(self, center_length: Any, roll_slope: Any, pitch_slope: Any) -> tuple[Any, ...]:
         """Return the four lengths [m] of a plate given by its slopes; arrays or Jets."""
         return tuple(

@@ -2,12 +2,6 @@
 
 Reference: driving simulator paper; derivations in docs/reproductions.md.
 
-`friction_effect`: forces and power of friction under the feet along prescribed lengths.
-
-The motion is prescribed, so friction changes no position: it changes the forces that the actuators
-must bring, and takes power. Through the feet's velocities J v it enters the three equations of
-motion as the generalised force sum J^T f(J v).
-
 `small_angle_head_motion`: motion of the driver's head.
 
 The head is a point fixed to the plate. The small-angle expressions are those the paper prints; the
@@ -15,8 +9,8 @@ exact ones come from rigid-body kinematics with R = Rx(roll) Ry(pitch).
 
 Reference: driving simulator paper, section "Pilot".
 
-`exact_ranges`, `stroke_fractions`, `translational_envelope`: ranges of heave, roll and pitch, alone
-and together, and the surface that bounds the positions of the plate's centre.
+`exact_ranges`, `stroke_fractions`, `workspace_surface`: ranges of heave, roll and pitch, alone and
+together.
 
 A plate given by its center length and two slopes (`twin.papers.driving_simulator.kinematics`) is
 within the stroke s where |center_length - home_length| + half_width |roll_slope| + half_length
@@ -24,12 +18,12 @@ within the stroke s where |center_length - home_length| + half_width |roll_slope
 superposition is exact in these numbers and to first order in heave, roll and pitch.
 
 In center length and slopes the workspace is an octahedron whose six corners are the motion ranges.
-Its surface, moved to where the centre is, is the surface of the envelope.
+Its surface, moved to where the centre is, is the paper's translational envelope.
 
 Reference: driving simulator paper, sections "Motion ranges" and "Platform Workspace -
 Translational Envelope".
 
-`split_forces`: internal force of four actuators for three degrees of freedom.
+`internal_forces`: internal force of four actuators for three degrees of freedom.
 
 In a plane rectangle the lengths are linear in center length and slopes, so that at every pose
 
@@ -47,7 +41,6 @@ model then reproduces the inputs; another model deviates because of the missing 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -56,12 +49,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
 from twin.papers.driving_simulator.dae.integration import ForcedRun, integrate_forced
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
-from twin.papers.driving_simulator.exact import (
-    DrivenLengths,
-    ExactModel,
-    HeadMotion,
-    SlidingFriction,
-)
+from twin.papers.driving_simulator.exact import DrivenLengths, ExactModel, HeadMotion
 from twin.papers.driving_simulator.kinematics import (
     CORNER_SIGNS,
     CORNERS,
@@ -77,66 +65,11 @@ from twin.papers.driving_simulator.kinematics import (
 INTERNAL_FORCE_DIRECTION = read_only(0.5 * CORNER_SIGNS[:, 0] * -CORNER_SIGNS[:, 1])
 """Unit vector `(4,)` of the internal force, which moves nothing: (1, -1, 1, -1) / 2."""
 
+SURFACE_DIVISIONS = 40
+"""Parts of an edge of the workspace, on whose surface the worst errors are looked for."""
+
 KNOT_SPACING = 5e-3
 """[s] Spacing of the knots of the force splines; their relative interpolation error is 1e-9"""
-
-
-class FrictionEffect(NamedTuple):
-    """Forces and power along a motion at `k` times."""
-
-    time: FloatArray
-    """`(k,)` [s]"""
-    velocity: FloatArray
-    """`(k, 4, 2)` [m/s] of the feet"""
-    without: FloatArray
-    """`(k, 4)` [N] smallest actuator forces on feet that slide freely"""
-    with_friction: FloatArray
-    """`(k, 4)` [N] on feet with friction"""
-    power: FloatArray
-    """`(k,)` [W] that friction turns into heat"""
-
-    @property
-    def force_difference(self) -> FloatArray:
-        """Forces `(k, 4)` [N] that friction adds."""
-        return self.with_friction - self.without
-
-    @property
-    def energy(self) -> float:
-        """Heat [J] over the motion."""
-        return float(np.trapezoid(self.power, self.time))
-
-
-def friction_effect(
-    plate: PlateModel,
-    inputs: DrivenLengths,
-    duration: float,
-    friction: SlidingFriction,
-    *,
-    pushing: Sequence[int] | None = None,
-    samples: int = 1001,
-) -> FrictionEffect:
-    """Return the effect of friction while three lengths follow the inputs, by the exact model.
-
-    Args:
-        plate: the machine.
-        inputs: the driven lengths.
-        duration: [s] from time 0.
-        friction: of every foot that slides.
-        pushing: actuators that bring a force, default all; see `ExactModel.forces`.
-        samples: number of times.
-    """
-    time = np.linspace(0.0, duration, samples)
-    motion = driven_motion(plate, inputs, time)
-    states = [configuration.coordinates for configuration in motion]
-    frictionless, with_friction = ExactModel(plate), ExactModel(plate, friction)
-    velocity, drag = with_friction.feet(*states[:2])
-    return FrictionEffect(
-        time,
-        velocity,
-        frictionless.forces(*states, pushing=pushing),
-        with_friction.forces(*states, pushing=pushing),
-        0.0 - np.einsum("knj,knj->k", velocity, drag),
-    )
 
 
 def driven_motion(
@@ -253,16 +186,6 @@ def exact_ranges(plate: PlateModel) -> MotionRanges:
     return MotionRanges(0.5 * plate.stroke, angle(plate.half_width), angle(plate.half_length))
 
 
-def exact_ranges_at_best_heave(plate: PlateModel) -> MotionRanges:
-    """Return the exact ranges where heave follows so that both ends of the stroke are used."""
-    small_ranges = small_angle_ranges(plate)
-    return MotionRanges(
-        small_ranges.heave,
-        float(np.arctan(small_ranges.roll)),
-        float(np.arctan(small_ranges.pitch)),
-    )
-
-
 def stroke_fractions(kinematics: PlateKinematics, coordinates: Any) -> FloatArray:
     """Return the parts `(..., 3)` of half the stroke that heave, roll and pitch take.
 
@@ -282,51 +205,22 @@ def stroke_fractions(kinematics: PlateKinematics, coordinates: Any) -> FloatArra
     return np.asarray(np.abs(np.stack(length_shares, axis=-1)) / (0.5 * plate.stroke))
 
 
-class Envelope(NamedTuple):
-    """Surface of the translational envelope: `k` points, `m` triangles between them."""
-
-    coordinates: FloatArray
-    """`(k, 3)` heave [m], roll, pitch [rad]"""
-    center: FloatArray
-    """`(k, 3)` [m] the plate's centre in the base"""
-    triangles: Any
-    """`(m, 3)` integers, points of each triangle"""
-
-    @property
-    def extent(self) -> FloatArray:
-        """Smallest and largest x, y and z `(2, 3)` [m]."""
-        return np.stack([self.center.min(axis=0), self.center.max(axis=0)])
-
-
-def translational_envelope(kinematics: PlateKinematics, divisions: int = 20) -> Envelope:
-    """Return the surface that bounds the places of the plate's centre.
+def workspace_surface(kinematics: PlateKinematics, divisions: int) -> FloatArray:
+    """Return coordinates `(k, 3)` on the surface of the workspace: heave [m], roll, pitch [rad].
 
     Args:
         kinematics: small-angle or exact.
-        divisions: triangles along an edge of the octahedron.
+        divisions: parts of an edge of the octahedron.
     """
     plate = kinematics.plate
-    arms = np.array([1.0, plate.half_width, plate.half_length])
-    points, triangles = _octahedron(divisions)
-    slopes = points * (0.5 * plate.stroke / arms) + [plate.home_length, 0.0, 0.0]
-    coordinates = np.stack(kinematics.angles(*slopes.T), axis=-1)
-    return Envelope(coordinates, kinematics.inverse(coordinates).center, triangles)
-
-
-def _octahedron(divisions: int) -> tuple[FloatArray, Any]:
-    """Return points `(k, 3)` of the octahedron |x| + |y| + |z| = 1 and its triangles `(m, 3)`."""
-    vertices = [(i, j) for i in range(divisions + 1) for j in range(divisions + 1 - i)]
-    number = {row: k for k, row in enumerate(vertices)}
-    upward = [((i, j), (i + 1, j), (i, j + 1)) for i, j in vertices if i + j < divisions]
-    downward = [
-        ((i + 1, j), (i + 1, j + 1), (i, j + 1)) for i, j in vertices if i + j < divisions - 1
-    ]
-    face_triangles = np.array([[number[row] for row in triangle] for triangle in upward + downward])
-    barycentric = np.array([[i, j, divisions - i - j] for i, j in vertices]) / divisions
-    faces = [barycentric * signs for signs in product((1.0, -1.0), repeat=3)]
-    points, merged_index = np.unique(np.vstack(faces) + 0.0, axis=0, return_inverse=True)
-    triangles = np.vstack([face_triangles + k * len(vertices) for k in range(len(faces))])
-    return points, merged_index.ravel()[triangles]
+    i, j = np.indices((divisions + 1, divisions + 1)).reshape(2, -1)
+    k = divisions - i - j
+    face = np.stack([i, j, k], axis=-1)[k >= 0] / divisions
+    faces = [face * signs for signs in product((1.0, -1.0), repeat=3)]
+    points = np.unique(np.vstack(faces) + 0.0, axis=0)
+    half_strokes = 0.5 * plate.stroke / np.array([1.0, plate.half_width, plate.half_length])
+    slopes = points * half_strokes + [plate.home_length, 0.0, 0.0]
+    return np.stack(kinematics.angles(*slopes.T), axis=-1)
 
 
 class SmallAngleErrors(NamedTuple):
@@ -384,17 +278,14 @@ def small_angle_errors_at(plate: PlateModel, coordinates: Any) -> SmallAngleErro
     )
 
 
-def worst_small_angle_errors(plate: PlateModel, divisions: int = 40) -> WorstErrors:
+def worst_small_angle_errors(plate: PlateModel) -> WorstErrors:
     """Return the largest errors of the small-angle model over the workspace.
 
     Errors grow with the angles and are largest on the surface of the workspace.
-
-    Args:
-        plate: the machine.
-        divisions: see `translational_envelope`, whose points are taken.
     """
-    surface = translational_envelope(ExactKinematics(plate), divisions).coordinates
-    errors = small_angle_errors_at(plate, surface)
+    errors = small_angle_errors_at(
+        plate, workspace_surface(ExactKinematics(plate), SURFACE_DIVISIONS)
+    )
     heave, roll, pitch = np.abs(errors.coordinates).max(axis=0).tolist()
     return WorstErrors(
         float(np.abs(errors.lengths).max()),
@@ -406,24 +297,14 @@ def worst_small_angle_errors(plate: PlateModel, divisions: int = 40) -> WorstErr
     )
 
 
-class ForceSplit(NamedTuple):
-    """Forces `(..., 4)` [N] as the sum of two at a right angle to each other."""
-
-    motion: FloatArray
-    """Forces of smallest norm that cause the same motion of the plate"""
-    twisting: FloatArray
-    """Internal force: the remainder, which twists the plate and moves nothing"""
-
-
-def split_forces(forces: Any) -> ForceSplit:
-    """Return actuator forces `(..., 4)` [N] as moving and internal part; the same at every pose.
+def internal_forces(forces: Any) -> FloatArray:
+    """Return the part of actuator forces `(..., 4)` [N] that twists the plate and moves nothing.
 
     Raises:
         InputError: wrong shape, not finite.
     """
     force_values = as_floats(forces, "forces", len(CORNERS))
-    twisting = (force_values @ INTERNAL_FORCE_DIRECTION)[..., None] * INTERNAL_FORCE_DIRECTION
-    return ForceSplit(force_values - twisting, twisting)
+    return (force_values @ INTERNAL_FORCE_DIRECTION)[..., None] * INTERNAL_FORCE_DIRECTION
 
 
 class Released(NamedTuple):

@@ -3,11 +3,7 @@
 Reference: extended-configuration-space paper.
 """
 
-from twin.papers.formulations.formulation import (
-    Formulation,
-    formulation_names,
-    simulate_formulation,
-)
+from twin.papers.formulations.formulation import Formulation, formulation_names
 from twin.papers.formulations.model import FormulationRun
 
-__all__ = ["Formulation", "FormulationRun", "formulation_names", "simulate_formulation"]
+__all__ = ["Formulation", "FormulationRun", "formulation_names"]

@@ -32,15 +32,11 @@ FORMULATION_CODES = {
     "extended_to_actuator": march.EXTENDED_TO_ACTUATOR,
 }
 
-INTEGRATION_METHODS = ("dormand_prince", "rk4")
-
 ROOT_TRACKING = ("actuator", "extended_to_actuator")
 
 SINGULAR_CONDITION = 1e4
 """Condition number of the legs' Jacobian above which a step size collapse is reported as
 singular."""
-
-FIXED_STEPS = Tolerances(relative=0.0, absolute=0.0)
 
 MAX_TIMES = 100_000
 """Largest number of output times of a run."""
@@ -111,7 +107,7 @@ class Formulation:
         force_vector = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
         track = self.track(self._checked(guess, None, "guess")[0])
         record = np.empty((1, columns.RECORD_SIZE))
-        reason, _ = self._march(y, track, force_vector, np.zeros(1), record)
+        reason, _ = self._march(y, track, force_vector, np.zeros(1), record, np.zeros(2), 1.0)
         if reason != END_REACHED or not np.isfinite(record).all():
             raise SingularPoseError(
                 f"{self.name} has no derivative at this state: the pose is singular for it, or "
@@ -169,25 +165,20 @@ class Formulation:
         pose: Any = None,
         twist: Any = None,
         forces: Any = None,
-        *,
-        method: str = "dormand_prince",
-        relative_tolerance: float = 1e-13,
-        absolute_tolerance: float = 1e-13,
+        tolerance: float = 1e-13,
     ) -> FormulationRun:
-        """Return the motion over `duration` [s].
+        """Return the motion over `duration` [s] by Dormand-Prince 5(4).
 
         Args:
             duration: [s].
-            timestep: [s] between the times of the result; divides the duration. The step of "rk4".
+            timestep: [s] between the times of the result; divides the duration.
             pose: start `(7,)`, default home.
             twist: start `(6,)`, default rest.
             forces: `(6,)` [N] or [N m] constant, default free motion.
-            method: "dormand_prince" (adaptive between the times) or "rk4".
-            relative_tolerance: of "dormand_prince", per step.
-            absolute_tolerance: of "dormand_prince", per step.
+            tolerance: relative and absolute, per step.
 
         Raises:
-            InputError: wrong shapes, not finite, unknown method, a step that does not divide.
+            InputError: wrong shapes, not finite, a step that does not divide.
             SingularPoseError: the start is singular for the leg's universal joint.
             IntegrationError: the formulation meets its singular pose, or the step collapses;
                 `data` holds reason, time, pose, twist and step, and as `run` the motion until
@@ -196,14 +187,11 @@ class Formulation:
         start_pose, motion = self._checked(pose, twist)
         force_vector = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
         grid = _grid(positive(duration, "duration"), positive(timestep, "timestep"))
-        one_of(method, "method", INTEGRATION_METHODS)
-        relative = positive(relative_tolerance, "relative_tolerance")
-        absolute = positive(absolute_tolerance, "absolute_tolerance")
+        positive(tolerance, "tolerance")
         y, track, clock = self.state_from(start_pose, motion), self.track(start_pose), np.zeros(2)
         records = np.empty((len(grid), columns.RECORD_SIZE))
-        tolerances = Tolerances(relative, absolute) if method == "dormand_prince" else FIXED_STEPS
-        reason, n_steps = self._march(y, track, force_vector, grid, records, tolerances, clock)
-        run = run_of(self.platform, self.name, method, grid[:n_steps], records[:n_steps])
+        reason, n_steps = self._march(y, track, force_vector, grid, records, clock, tolerance)
+        run = run_of(self.name, grid[:n_steps], records[:n_steps])
         if reason != END_REACHED:
             raise self._stopped(reason, run, records[n_steps], clock)
         return run
@@ -215,13 +203,13 @@ class Formulation:
         forces: FloatArray,
         grid: FloatArray,
         records: FloatArray,
-        tolerances: Tolerances = FIXED_STEPS,
-        clock: FloatArray | None = None,
+        clock: FloatArray,
+        tolerance: float,
     ) -> tuple[int, int]:
         """Fill the records; return reason and number of times reached."""
-        clock_array = np.zeros(2) if clock is None else clock
         equations = march.Equations(self.kind, self.model, forces, track, make_work())
-        reason, n_steps = march.march(equations, y, grid, tolerances, records, clock_array)
+        tolerances = Tolerances(tolerance, tolerance)
+        reason, n_steps = march.march(equations, y, grid, tolerances, records, clock)
         return int(reason), int(n_steps)
 
     def _checked(self, pose: Any, twist: Any, field: str = "pose") -> tuple[FloatArray, FloatArray]:
@@ -309,21 +297,6 @@ def _grid(end: float, step: float) -> FloatArray:
     return np.linspace(0.0, end, n_intervals + 1)
 
 
-def simulate_formulation(
-    platform: MachineModel, name: str, duration: float, timestep: float = 1e-2, **options: Any
-) -> FormulationRun:
-    """Return the motion by one formulation; see `Formulation.integrate` for the options.
-
-    Raises:
-        InputError: unknown names, wrong shapes, not finite.
-        IntegrationError: the formulation meets its singular pose.
-    """
-    option_names = ("pose", "twist", "forces", "method", "relative_tolerance", "absolute_tolerance")
-    for option in options:
-        one_of(option, "option", option_names)
-    return Formulation(platform, name).integrate(duration, timestep, **options)
-
-
 class Operations(NamedTuple):
     """Operations of one evaluation."""
 
@@ -378,16 +351,10 @@ class Counted(float):
     __rmul__ = __mul__
 
 
-def operations(formulation: Formulation, pose: Any = None, twist: Any = None) -> Operations:
-    """Return the operations of one derivative of the state, its root already found.
-
-    Args:
-        formulation: to be evaluated.
-        pose: `(7,)`, default home.
-        twist: `(6,)`, default rest.
-    """
-    counting_state = _counting(formulation.state_from(pose, twist))
-    track = _counting(formulation.track(formulation.platform.home if pose is None else pose))
+def operations(formulation: Formulation) -> Operations:
+    """Return the operations of one derivative at home and at rest, its root already found."""
+    counting_state = _counting(formulation.state_from())
+    track = _counting(formulation.track(formulation.platform.home))
     equations = march.Equations(
         formulation.kind,
         _counting(formulation.model),

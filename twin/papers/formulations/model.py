@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, IndexArray, as_floats
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.errors import InputError
 from twin.kernels.jit import interpreted
 from twin.kernels.kinematics import make_work as tracking_work
@@ -240,7 +240,6 @@ class FormulationRun:
     """
 
     formulation: str
-    method: str
     time: FloatArray
     """`(k,)` [s]"""
     pose: FloatArray
@@ -267,8 +266,6 @@ class FormulationRun:
     """`(k,)` [J]"""
     potential: FloatArray
     """`(k,)` [J], zero at z = 0 of the base"""
-    determinant: FloatArray
-    """`(k,)` of the legs' Jacobian, moments scaled by the platform joints' mean radius"""
 
     def __len__(self) -> int:
         """Return the number of times."""
@@ -281,21 +278,14 @@ class FormulationRun:
         return np.asarray(100.0 * (total_energy - total_energy[0]) / total_energy[0])
 
     @property
-    def crossings(self) -> FloatArray:
-        """Times [s] at which a singular pose was passed: the determinant changes sign.
-
-        A platform that turns back at the singular pose, where it could also have gone on, has no
-        crossing there; two crossings between neighbouring times cancel.
-        """
-        values_before, values_after = self.determinant[:-1], self.determinant[1:]
-        k = np.flatnonzero(values_before * values_after < 0.0)
-        crossing_fraction = values_before[k] / (values_before[k] - values_after[k])
-        return np.asarray(self.time[k] + crossing_fraction * (self.time[k + 1] - self.time[k]))
+    def largest_errors(self) -> tuple[float, float, float, float]:
+        """Largest e1 [m], e2 [m/s], e3 [m/s2] and energy error [percent]."""
+        errors = (self.e1, self.e2, self.e3, np.abs(self.energy_error))
+        e1, e2, e3, energy = (float(error.max()) for error in errors)
+        return e1, e2, e3, energy
 
 
-def run_of(
-    platform: MachineModel, name: str, method: str, time: FloatArray, records: FloatArray
-) -> FormulationRun:
+def run_of(name: str, time: FloatArray, records: FloatArray) -> FormulationRun:
     """Return the motion that records `(k, RECORD_SIZE)` hold at `time` `(k,)` [s].
 
     Quaternions change sign where they have to, so that they are continuous.
@@ -303,11 +293,9 @@ def run_of(
     pose = records[:, :7].copy()
     quaternion_products = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
     pose[1:, 3:] *= np.cumprod(np.where(quaternion_products < 0.0, -1.0, 1.0))[:, None]
-    jacobian = platform.jacobian(as_floats(pose, "pose"))
     errors = records[:, columns.ERROR_ENTRY : columns.ERROR_ENTRY + 3]
     return FormulationRun(
         name,
-        method,
         time.copy(),
         pose,
         records[:, PLATFORM_TWIST : PLATFORM_TWIST + 6].copy(),
@@ -321,5 +309,4 @@ def run_of(
         np.finfo(float).eps * records[:, columns.SIZE_ENTRY : columns.SIZE_ENTRY + 3],
         records[:, columns.ENERGY_ENTRY].copy(),
         records[:, columns.ENERGY_ENTRY + 1].copy(),
-        np.linalg.det(jacobian) / platform.joint_radius**3,
     )

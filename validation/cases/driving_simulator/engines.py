@@ -12,7 +12,6 @@ from twin.basics.arrays import FloatArray
 from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
 from twin.model.engine import State
-from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES
 from twin.papers.driving_simulator.exact import DrivenLengths, exact_head_motion
 from twin.papers.driving_simulator.kinematics import (
@@ -39,7 +38,6 @@ from twin.validation.cases.driving_simulator.figures import (
     paper_machine,
     small_angles,
     states_along,
-    without_feet,
 )
 from twin.validation.measures.comparison import (
     ENGINE_LABELS,
@@ -99,9 +97,6 @@ FORCE_LIMITS = {
 
 STATE_COUNT = 21
 """Number of states along each input at which engines give their forces."""
-
-REDUCED_FRACTION = 0.5
-"""Fraction of the inputs at which forces are computed again, to show the order of a difference."""
 
 CONSTRAINT_RANK = 7
 """Rank of the constraints' Jacobian."""
@@ -201,10 +196,6 @@ def kinematics_statements(plate: PlateModel, worst_errors: WorstErrors) -> tuple
     )
 
 
-Forces = dict[str, FloatArray]
-"""Forces `(k, 3)` [N] of the driven pillars along an input, by their origin."""
-
-
 @validation_case(machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0)
 def check_simulator_engines(platform: Platform) -> CaseResult:
     """The driving simulator paper's inputs in MuJoCo and PyBullet.
@@ -214,7 +205,7 @@ def check_simulator_engines(platform: Platform) -> CaseResult:
     Heave, roll and pitch are held against the exact closed forms, and against the paper's small
     angles, which they must miss by the second-order term alone. Beside that each engine's own
     inverse dynamics runs along the motion, without a solver. Its forces are held against the exact
-    model, against the printed multipliers, and against those of the completed energies.
+    model.
     """
     machine = paper_machine(platform)
     plate = PlateModel.from_parameters(machine.parameters)
@@ -222,29 +213,28 @@ def check_simulator_engines(platform: Platform) -> CaseResult:
     plots, line_widths = [], {}
     for name, inputs in paper_inputs(plate).items():
         trajectories: list[Trajectory] = []
-        forces: Forces = {}
         for engine, label in ENGINE_LABELS.items():
             try:
                 trajectory = engine_course(machine, plate, inputs, engine, RUN_DURATIONS[name])
-                full_forces, reduced_forces = (
-                    forces_along(
-                        machine, plate, inputs.scaled(fraction), engine, RUN_DURATIONS[name]
-                    )
-                    for fraction in (1.0, REDUCED_FRACTION)
-                )
+                force_error = projection_error(machine, plate, inputs, engine, RUN_DURATIONS[name])
             except MissingDependencyError as error:
                 measures.append(missing(label, error))
                 continue
             title = f"{name}, {label}"
             measures += [
                 *_motion(title, plate, inputs, trajectory),
-                *_forces(title, full_forces, reduced_forces),
+                Measure(
+                    f"{title}: projected forces off the exact ones, per largest, {STATE_COUNT} "
+                    "states",
+                    force_error,
+                    MODEL_TOLERANCE,
+                    MODEL_REASON,
+                ),
             ]
             line_widths[title] = _line_widths(plate, inputs, trajectory)
             trajectories.append(trajectory)
-            forces = full_forces
         if trajectories:
-            plots.append(engines_plot(name, plate, inputs, trajectories, forces))
+            plots.append(engines_plot(name, plate, inputs, trajectories))
     return check_simulator_engines.result(
         platform, measures, plots, (_statement(line_widths),) if line_widths else ()
     )
@@ -284,34 +274,22 @@ def engine_course(
     )
 
 
-def forces_along(
+def projection_error(
     machine: Platform, plate: PlateModel, inputs: DrivenLengths, engine: str, duration: float
-) -> Forces:
-    """Return the forces of the driven pillars along the inputs, by four models.
+) -> float:
+    """Return the error of the driven pillars' forces by an engine's tree of bodies without loops.
 
-    They are the engine's tree of bodies without loops, the exact model, and Lagrange's equations
-    with the paper's printed energies and with these energies completed.
+    It is relative to the largest force along the inputs.
     """
     time = np.linspace(0.0, duration, STATE_COUNT)
     driven_indices = list(DRIVEN_INDICES)
     states = zip(*states_along(plate, inputs, time), strict=True)
     projections = [projection(engine, machine, *row) for row in states]
-    sample = inputs.sample(time)
-    forces = {
-        "engine": np.array(
-            [np.linalg.solve(result.map[:, driven_indices], result.load) for result in projections]
-        ),
-        "exact": exact_forces(plate, inputs, time)[:, driven_indices],
-    }
-    for name, complete in (("printed", False), ("complete", True)):
-        dae = numeric_dae(without_feet(plate), complete)
-        coordinates, rates = dae.consistent(sample.value), dae.consistent(sample.rate)
-        multipliers = [
-            dae.multipliers(coordinates[k], rates[k], inputs.sample(instant))
-            for k, instant in enumerate(time.tolist())
-        ]
-        forces[name] = -np.array(multipliers)[:, -len(driven_indices) :]
-    return forces
+    forces = np.array(
+        [np.linalg.solve(result.map[:, driven_indices], result.load) for result in projections]
+    )
+    exact = exact_forces(plate, inputs, time)[:, driven_indices]
+    return largest(forces - exact) / largest(forces)
 
 
 def _motion(
@@ -342,38 +320,6 @@ def _motion(
         largest(small_angle_error[:, 0] - expected_error) / largest(expected_error),
         0.05,
         "the next term is of the fourth order, 1e-3 of it; the rest is the engine's own error",
-    )
-
-
-def _forces(title: str, full_input: Forces, half_input: Forces) -> Iterator[Entry]:
-    forces = full_input["engine"]
-    error = largest(forces - full_input["exact"]) / largest(forces)
-    name = f"{title}: projected forces off the exact ones, per largest, {STATE_COUNT} states"
-    yield Measure(name, error, MODEL_TOLERANCE, MODEL_REASON)
-    printed_order, complete_order = (
-        np.log(
-            largest(forces - full_input[model]) / largest(half_input["engine"] - half_input[model])
-        )
-        / np.log(2.0)
-        for model in ("printed", "complete")
-    )
-    printed_error = largest(forces - full_input["printed"])
-    yield Measure(
-        f"{title}: printed multipliers: order of their error in the inputs, less 1",
-        abs(printed_order - 1.0),
-        0.25,
-        f"two missing terms of the first order, here {printed_error:.4g} N of "
-        f"{largest(forces):.4g} N; terms of the second order remain",
-    )
-    remaining_error = largest(forces - full_input["complete"])
-    yield Measure(
-        f"{title}: multipliers of the completed energies: order of their error in the inputs",
-        complete_order,
-        1.8,
-        "the small-angle approximation leaves errors of the second order, here "
-        f"{remaining_error:.2g} N",
-        at_least=True,
-        at_bound=True,
     )
 
 

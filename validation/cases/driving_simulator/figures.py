@@ -12,7 +12,6 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.machine.machine import MachineParameters
 from twin.papers.driving_simulator.dae.integration import DaeRun
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_PILLARS
 from twin.papers.driving_simulator.exact import (
@@ -22,14 +21,10 @@ from twin.papers.driving_simulator.exact import (
     sinusoidal_inputs,
 )
 from twin.papers.driving_simulator.kinematics import (
-    ExactKinematics,
     PlateModel,
     SmallAngleKinematics,
 )
-from twin.papers.driving_simulator.studies import (
-    driven_motion,
-    translational_envelope,
-)
+from twin.papers.driving_simulator.studies import driven_motion
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 from twin.simulation.simulate import Trajectory
 from twin.validation.case import Curve, Panel, Plot
@@ -52,9 +47,9 @@ SIGMOID_INPUTS = "sigmoids"
 def paper_machine(platform: Platform) -> Platform:
     """Return the machine with the paper's 30 kg at each corner, and feet of `FOOT_MASS`."""
     lumped = PlateModel.from_parameters(platform.parameters).lumped()
-    content = platform.parameters.model_dump()
-    content["leg"].update(upper_mass=lumped.upper_mass, foot_mass=FOOT_MASS)
-    return Platform(MachineParameters.model_validate(content))
+    return platform.with_(
+        parameters={"leg.upper_mass": lumped.upper_mass, "leg.foot_mass": FOOT_MASS}
+    )
 
 
 def without_feet(plate: PlateModel) -> PlateModel:
@@ -117,22 +112,6 @@ def accelerations_of(pose: FloatArray, twist: FloatArray, acceleration: FloatArr
     return np.column_stack([acceleration[:, 2], acceleration[:, 3], angular_part + velocity_part])
 
 
-def envelope_plot(plate: PlateModel) -> Plot:
-    """Return two views of the surface that bounds the positions of the plate's centre."""
-    panels = []
-    for axis, label in ((0, "x [mm]"), (1, "y [mm]")):
-        curves = []
-        for name, model in (
-            ("exact", ExactKinematics(plate)),
-            ("small-angle", SmallAngleKinematics(plate)),
-        ):
-            center = 1e3 * translational_envelope(model, 8).center
-            curves.append(Curve(name, center[:, 2], center[:, axis], "markers"))
-        panels.append(Panel(label, *curves))
-    caption = "Points of the surface that bounds where the plate's centre can be."
-    return Plot("Translational envelope", "z [mm]", *panels, caption=caption)
-
-
 def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
     """Return motion, forces and drift of an integrated response, and exact forces `(k, 3)`."""
     time, degrees = result.time, np.degrees(result.coordinates[:, 1:3])
@@ -157,29 +136,15 @@ def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
 
 
 def engines_plot(
-    name: str,
-    plate: PlateModel,
-    inputs: DrivenLengths,
-    courses: list[Trajectory],
-    forces: dict[str, FloatArray],
+    name: str, plate: PlateModel, inputs: DrivenLengths, courses: list[Trajectory]
 ) -> Plot:
-    """Return the motion in the engines and the paper's, and the differences of forces.
-
-    Args:
-        name: name of the inputs.
-        plate: the machine.
-        inputs: the driven lengths.
-        courses: trajectories of the engines.
-        forces: `(k, 3)` [N] of the driven pillars at `k` even times, by their origin, of "engine"
-            too.
-    """
-    heave_curves, angle_curves, heave_errors = [], [], []
+    """Return the motion in the engines and the paper's, along inputs called `name`."""
+    heave_curves, angle_curves = [], []
     for trajectory in courses:
         drawn_rows = slice(None, None, max(1, len(trajectory.time) // 300))
         time, coordinates = trajectory.time[drawn_rows], coordinates_of(trajectory.pose)[drawn_rows]
-        paper, label = small_angles(plate, inputs, time), ENGINE_LABELS[trajectory.engine]
+        label = ENGINE_LABELS[trajectory.engine]
         heave_curves.append(Curve(label, time, 1e3 * coordinates[:, 0]))
-        heave_errors.append(Curve(label, time, 1e3 * (coordinates - paper)[:, 0]))
         for k, axis in ((1, "roll"), (2, "pitch")):
             angle_curves.append(
                 Curve(f"{axis}, {label}", time, DEGREES_PER_RADIAN * coordinates[:, k])
@@ -189,16 +154,9 @@ def engines_plot(
     heave_curves.append(Curve("paper", time, 1e3 * paper[:, 0], "dot"))
     for k, axis in ((1, "roll"), (2, "pitch")):
         angle_curves.append(Curve(f"{axis}, paper", time, DEGREES_PER_RADIAN * paper[:, k], "dot"))
-    state_times = np.linspace(0.0, time[-1], len(forces["engine"]))
-    force_errors = [
-        Curve(origin, state_times, (pillar_forces - forces["engine"])[:, 0])
-        for origin, pillar_forces in forces.items()
-        if origin != "engine"
-    ]
-    panels = (
+    return Plot(
+        f"The paper's {name} in the engines",
+        "time [s]",
         Panel("heave [mm]", *heave_curves),
         Panel("angle [deg]", *angle_curves),
-        Panel("heave less the paper's [mm]", *heave_errors),
-        Panel(f"force off the engine's, {DRIVEN_PILLARS[0].replace('_', ' ')} [N]", *force_errors),
     )
-    return Plot(f"The paper's {name} in the engines", "time [s]", *panels)

@@ -71,7 +71,7 @@ VECTOR_TOLERANCE = 2e-10
 def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
     """Yield errors of the head's motion against the printed vectors and differences of its path."""
     time = np.linspace(0.0, MOTION_TIME, 201)
-    small_angle_result = small_angle_motion(plate, OFFSET_HEAD_POSITION, time)
+    small_angle_result = small_angle_motion(plate, time)
     vectors = printed_vectors(plate.home_length, time)
     # The paper prints -g; the errata show that a head at rest feels +g.
     vectors["specific_force"] = vectors["acceleration"] + [0.0, 0.0, plate.gravity]
@@ -83,7 +83,8 @@ def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
             f"derivatives of x and y of the plate by {ROUNDING_REASON}",
             unit=VECTOR_UNITS[name],
         )
-    exact = exact_motion(plate, OFFSET_HEAD_POSITION, time)
+    states = [part.coordinates for part in driven_motion(plate, sinusoidal_inputs(plate), time)]
+    exact = exact_head_motion(plate, OFFSET_HEAD_POSITION, *states)
     for name, difference in motion_by_differences(plate, time).items():
         yield Measure(
             f"head, {name.replace('_', ' ')}: exact model against differences of its path",
@@ -169,20 +170,10 @@ def printed_vectors(home: float, time: FloatArray) -> dict[str, FloatArray]:
     return {name: np.stack(vector, axis=-1) for name, vector in vectors.items()}
 
 
-def small_angle_motion(
-    plate: PlateModel, head: tuple[float, float, float], time: FloatArray
-) -> HeadMotion:
+def small_angle_motion(plate: PlateModel, time: FloatArray) -> HeadMotion:
     """Return the head's motion by the small-angle model."""
     states = printed_sines(plate.home_length, time)
-    return small_angle_head_motion(plate, head, *np.swapaxes(states, 1, 2))
-
-
-def exact_motion(
-    plate: PlateModel, head: tuple[float, float, float], time: FloatArray
-) -> HeadMotion:
-    """Return the head's exact motion."""
-    motion = driven_motion(plate, sinusoidal_inputs(plate), time)
-    return exact_head_motion(plate, head, *(part.coordinates for part in motion))
+    return small_angle_head_motion(plate, OFFSET_HEAD_POSITION, *np.swapaxes(states, 1, 2))
 
 
 def motion_by_differences(plate: PlateModel, time: FloatArray) -> dict[str, FloatArray]:
@@ -229,7 +220,7 @@ def _vector_of(matrices: FloatArray) -> FloatArray:
 def pilot_statements(platform: Platform, plate: PlateModel) -> tuple[Statement, ...]:
     """Return the paper's statements about the pilot and about commands above 0.8 g."""
     time = np.linspace(0.0, MOTION_TIME, 201)
-    motion = small_angle_motion(plate, OFFSET_HEAD_POSITION, time)
+    motion = small_angle_motion(plate, time)
     vectors = printed_vectors(plate.home_length, time)
     largest_error = max(
         largest(getattr(motion, name) - printed) for name, printed in vectors.items()

@@ -18,7 +18,7 @@ from scipy.interpolate import make_interp_spline
 from scipy.spatial.transform import Rotation
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, cross_matrix
 from twin.engines import make_engine
 from twin.envs.ball_balance import BallBalanceEnv
 from twin.errors import MissingDependencyError
@@ -36,7 +36,7 @@ from twin.validation.cases.environments.cueing import (
     smoothness,
 )
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rotation_of
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 """[m/s2] Gravity in the base frame."""
@@ -127,12 +127,6 @@ class Laws(NamedTuple):
     """`(3,)` force of the plate on the ball [N]"""
 
 
-def skew(vector: FloatArray) -> FloatArray:
-    """Return the matrix of the cross product with a vector from the left."""
-    x, y, z = vector
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-
-
 def laws(ball: Ball, plate: Plate, arm: FloatArray, motion: FloatArray) -> Laws:
     """Return what Newton, Euler and rolling without slip give for a ball on a moving plate.
 
@@ -160,9 +154,9 @@ def laws(ball: Ball, plate: Plate, arm: FloatArray, motion: FloatArray) -> Laws:
     matrix, right_side, identity = np.zeros((9, 9)), np.zeros(9), np.eye(3)
     matrix[:3, :3], matrix[:3, 6:], right_side[:3] = mass * identity, -identity, mass * GRAVITY
     matrix[3:6, 3:6] = ball.inertia_factor * mass * radius**2 * identity
-    matrix[3:6, 6:], right_side[3:6] = -skew(contact_arm), moment
+    matrix[3:6, 6:], right_side[3:6] = -cross_matrix(contact_arm), moment
     # d/dt of W x c, c the contact arm: dW/dt x c + W x (w x c).
-    matrix[6:, :3], matrix[6:, 3:6] = identity, -skew(contact_arm)
+    matrix[6:, :3], matrix[6:, 3:6] = identity, -cross_matrix(contact_arm)
     contact_arm_rate = np.cross(omega, contact_arm)
     contact_rate = motion[:3] + contact_arm_rate - plate.twist[:3]
     right_side[6:] = (
@@ -278,14 +272,12 @@ def engine_record(platform: Platform, ball: Ball, name: str) -> Record:
     engine = make_engine(
         name, platform, ENGINE_TIMESTEP, "fast" if name == "analytic" else "accurate", ball=ball
     )
-    attitude = Rotation.from_rotvec(START_TILT) * Rotation.from_quat(
-        platform.home[3:], scalar_first=True
-    )
+    attitude = Rotation.from_rotvec(START_TILT) * rotation_of(platform.home)
     tilted_pose = np.concatenate([platform.home[:3], attitude.as_quat(scalar_first=True)])
     home, twist, _ = platform.constrain(tilted_pose, np.array(PLATE_TWIST))
     ball_state = ball.plate_radius * np.array(START_STATE)
     weight = ball.mass * GRAVITY
-    rotation = Rotation.from_quat(home[3:], scalar_first=True).as_matrix()
+    rotation = rotation_of(home).as_matrix()
     ball_position = rotation @ [*ball_state[:2], ball.plate_height]
     wrench = np.concatenate([weight, np.cross(ball_position, weight)])
     forces = platform.inverse_dynamics(home, np.zeros(6), np.zeros(6), wrench)
@@ -308,7 +300,7 @@ def integrated(ball: Ball, record: Record) -> tuple[FloatArray, float]:
     The second value is the friction per mass [m/s2] that it needs at the start.
     """
     time = ENGINE_TIMESTEP * np.arange(len(record.pose))
-    rotations = Rotation.from_quat(record.pose[:, 3:], scalar_first=True)
+    rotations = rotation_of(record.pose)
     rotation_vectors = (rotations * rotations[0].inv()).as_rotvec()
     position = make_interp_spline(time, record.pose[:, :3], SPLINE_DEGREE)
     attitude = make_interp_spline(time, rotation_vectors, SPLINE_DEGREE)
@@ -363,7 +355,7 @@ def engines(platform: Platform) -> Iterator[Entry]:
                 "ball sinks in by up to 1e-5 m, which makes its radius so much smaller"
             )
         position_error = final_position - record.ball[-1, :3]
-        normal = Rotation.from_quat(record.pose[-1, 3:], scalar_first=True).apply([0.0, 0.0, 1.0])
+        normal = rotation_of(record.pose[-1]).apply([0.0, 0.0, 1.0])
         yield Measure(
             f"ball, {label}: distance from the laws' ball after {1e3 * RUN_DURATION:g} ms on a "
             "turning plate",
@@ -406,8 +398,8 @@ def _observation_error(
     `ball_state` `(13,)` is pose and twist of the ball in the base frame at that instant.
     """
     final, previous = instants[-1], instants[-2]
-    info, period = final.info, env.task.settings.period
-    attitude = Rotation.from_quat(info["pose"][3:], scalar_first=True)
+    info = final.info
+    attitude = rotation_of(info["pose"])
     arm = ball_state[:3] - info["pose"][:3]
     velocity = ball_state[7:10] - info["twist"][:3] - np.cross(info["twist"][3:], arm)
     position = attitude.inv().apply(arm)[:2]
@@ -422,29 +414,26 @@ def _observation_error(
         "rate": platform.jacobian(info["pose"]) @ info["twist"],
         "displacement": env.task.actions[0].scale * TILT_PERIODS * np.array(TILT_ACTIONS),
         "last action": final.action,
+        "target velocity": _target_velocity(env, previous, final),
     }
-    # The target goes round the middle of the plate: its rate is the angle between two of them.
-    previous_target, target = previous.info["target"], info["target"]
-    angle = np.arctan2(
-        previous_target[0] * target[1] - previous_target[1] * target[0], previous_target @ target
-    )
-    expected["target velocity"] = angle / period * np.array([-target[1], target[0]])
     return observation_error(env, final, expected)
+
+
+def _target_velocity(env: BallBalanceEnv, previous: Instant, instant: Instant) -> FloatArray:
+    """Return the target's velocity `(2,)` [m/s] from its positions in two periods."""
+    # The target goes round the middle of the plate: its rate is the angle between two of them.
+    before, target = previous.info["target"], instant.info["target"]
+    angle = np.arctan2(before[0] * target[1] - before[1] * target[0], before @ target)
+    return np.asarray(angle / env.task.settings.period * np.array([-target[1], target[0]]))
 
 
 def _reward_error(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> float:
     """Return the largest error of rewards after the first period."""
     weights = {"closeness": 1.0, "calmness": 0.1, "smoothness": 0.02, "loss": 10.0}
-    period, plate_radius, errors = env.task.settings.period, ball.plate_radius, []
+    plate_radius, errors = ball.plate_radius, []
     for previous, instant in pairwise(instants):
-        info, previous_target = instant.info, previous.info["target"]
-        target = info["target"]
-        angle = np.arctan2(
-            previous_target[0] * target[1] - previous_target[1] * target[0],
-            previous_target @ target,
-        )
-        velocity = angle / period * np.array([-target[1], target[0]])
-        distance = float(np.linalg.norm(target - info["ball_position"]))
+        info, velocity = instant.info, _target_velocity(env, previous, instant)
+        distance = float(np.linalg.norm(info["target"] - info["ball_position"]))
         speed = float(np.linalg.norm(info["ball_velocity"] - velocity))
         terms = np.array(
             [
@@ -462,8 +451,8 @@ def _tilt_measure(env: BallBalanceEnv, last: Instant) -> Measure:
     """Return how far the plate is from the tilt that the increments of the actions add up to."""
     increment = np.asarray(env.task.actions[0].scale)
     expected = TILT_PERIODS * increment * np.array(TILT_ACTIONS)
-    home_attitude = Rotation.from_quat(env.platform.home[3:], scalar_first=True)
-    rotation = Rotation.from_quat(last.info["pose"][3:], scalar_first=True) * home_attitude.inv()
+    home_attitude = rotation_of(env.platform.home)
+    rotation = rotation_of(last.info["pose"]) * home_attitude.inv()
     lag_angle = (
         0.5 * SETTLING_TIME * largest(increment * np.array(TILT_ACTIONS)) / env.task.settings.period
     )
@@ -487,7 +476,7 @@ def _held_plate(ball: Ball, instants: list[Instant]) -> Measure:
     velocity_change = period * (acceleration[1:] + acceleration[:-1]).sum(axis=0) / 2.0
     plate_velocities = []
     for instant in (steady[0], steady[-1]):
-        attitude = Rotation.from_quat(instant.info["pose"][3:], scalar_first=True)
+        attitude = rotation_of(instant.info["pose"])
         twist = instant.info["twist"]
         arm = attitude.apply([*instant.info["ball_position"], ball.plate_height])
         plate_velocities.append(attitude.inv().apply(twist[:3] + np.cross(twist[3:], arm))[:2])

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from scipy.integrate import solve_ivp
 from scipy.interpolate import make_interp_spline
 from scipy.spatial.transform import Rotation
 
@@ -26,9 +25,10 @@ from twin.validation.cases.environments.cueing import (
     reward_error,
     reward_measure,
     run_episode,
+    smooth_step,
     smoothness,
 )
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rotation_of
 
 CONTROL_PERIOD = 0.01
 """[s] Control period."""
@@ -67,12 +67,6 @@ REWARD_WEIGHTS = {"position": 0.5, "orientation": 0.5, "smoothness": 0.02, "econ
 """Weights of the reward's terms in the documentation."""
 
 
-def smooth_step(fraction: FloatArray) -> FloatArray:
-    """Return 6 u^5 - 15 u^4 + 10 u^3, with u the fraction limited to 0 to 1."""
-    u = np.clip(fraction, 0.0, 1.0)
-    return np.asarray(6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3)
-
-
 def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
     """Return the poses `(k, 7)` of a random motion: sines about home, faded in and out.
 
@@ -83,7 +77,7 @@ def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
     end = motion.duration
     window = smooth_step(time / FADE_TIME) * smooth_step((end - time) / FADE_TIME)
     axes = window[:, None] * sines
-    home = Rotation.from_quat(motion.center[3:], scalar_first=True)
+    home = rotation_of(motion.center)
     attitude = Rotation.from_euler("xyz", axes[:, 3:]) * home
     return np.hstack([motion.center[:3] + axes[:, :3], attitude.as_quat(scalar_first=True)])
 
@@ -136,7 +130,7 @@ def _derivatives(motion: MultiSineMotion) -> Iterator[Measure]:
     for begin, end in pairwise((0.0, FADE_TIME, motion.duration - FADE_TIME, motion.duration)):
         time = np.linspace(begin, end, SAMPLES_PER_PART)
         sample, poses = motion.sample(time), reference_poses(motion, time)
-        rotation = Rotation.from_quat(poses[:, 3:], scalar_first=True).as_matrix()
+        rotation = rotation_of(poses).as_matrix()
         rotation_rate = make_interp_spline(time, rotation, SPLINE_DEGREE).derivative()(time)
         # dR/dt R^T is the skew matrix of omega: its entries (z, y), (x, z), (y, x).
         angular_velocity = (rotation_rate @ np.swapaxes(rotation, 1, 2))[:, [2, 0, 1], [1, 2, 0]]
@@ -232,7 +226,7 @@ def _reward_error(
 ) -> float:
     """Return the largest error of rewards and of the errors in `info`."""
     half_stroke = float(0.5 * platform.stroke.max())
-    radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    radius = platform.joint_radius
     no_motion, limit, errors = (
         np.zeros(6),
         getattr(platform.parameters.leg.actuator, "force", None),
@@ -267,7 +261,7 @@ def _reward_error(
 
 
 def _force_measures(platform: Platform) -> Iterator[Measure]:
-    """Yield work and motion under commanded forces in the environment."""
+    """Yield the work of commanded forces in the environment."""
     env = PoseTrackingEnv(platform, action="forces", duration=CONTROL_PERIOD * PERIOD_COUNT)
     size, scale = platform.n_actuators, env.task.actions[0].scale
     actions = ACTION_AMPLITUDE * np.random.default_rng(EPISODE_SEED).uniform(
@@ -287,33 +281,6 @@ def _force_measures(platform: Platform) -> Iterator[Measure]:
         / float(np.abs(forces * length_changes).sum()),
         1e-10,
         "forces are constant within a period; Runge-Kutta steps of 1 ms keep energy to 1e-10",
-    )
-
-    def rate(_: float, state: FloatArray, force: FloatArray) -> FloatArray:
-        pose = np.concatenate([state[:3], state[3:7] / np.linalg.norm(state[3:7])])
-        angular_velocity = state[10:13]
-        w, u = state[3], state[4:7]
-        quaternion_rate = np.concatenate(
-            [[-angular_velocity @ u], w * angular_velocity + np.cross(angular_velocity, u)]
-        )
-        state_on_constraints = platform.constrain(pose, state[7:13])
-        acceleration = platform.forward_dynamics(
-            state_on_constraints.pose, state_on_constraints.twist, force
-        )
-        return np.concatenate([state[7:10], 0.5 * quaternion_rate, acceleration])
-
-    state = np.concatenate([pose[0], twist[0]])
-    for force in forces:
-        state = solve_ivp(
-            rate, (0.0, CONTROL_PERIOD), state, "DOP853", rtol=1e-10, atol=1e-12, args=(force,)
-        ).y[:, -1]
-    distance = largest(pose[-1, :3] - pose[0, :3])
-    yield Measure(
-        f"PoseTracking: path after {FORCE_PERIODS} periods of commanded forces against scipy's "
-        "integration, relative to the distance",
-        largest(state[:3] - pose[-1, :3]) / distance,
-        1e-8,
-        "Runge-Kutta steps of 1 ms of motions slower than 10 rad/s: (w T)^4",
     )
 
 

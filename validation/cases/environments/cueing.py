@@ -24,7 +24,7 @@ from twin.envs.motion_cueing.task import MotionCueingEnv
 from twin.motion.cueing import Car, Manoeuvre
 from twin.motion.cueing.manoeuvre import TIME_STEP, Tyre
 from twin.validation.case import Entry, Measure
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rms, rotation_of
 
 OBSERVATION_CLIP = 10.0
 """Value at which observations are clipped, relative to their scales."""
@@ -169,6 +169,12 @@ def smoothness(action: FloatArray, previous_action: FloatArray) -> float:
     return -float(np.mean((action - previous_action) ** 2))
 
 
+def smooth_step(fraction: Any) -> Any:
+    """Return 6 u^5 - 15 u^4 + 10 u^3, with u the fraction limited to 0 to 1; it may be complex."""
+    u = np.where(np.real(fraction) < 0.0, 0.0, np.where(np.real(fraction) > 1.0, 1.0, fraction))
+    return 6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3
+
+
 def observation_measure(name: str, expectation: str, error: float) -> Measure:
     """Return the measure of all observations of an environment."""
     return Measure(
@@ -261,7 +267,6 @@ def head_motion(car: Car, time: Any) -> FloatArray:
     """
     from scipy.integrate import solve_ivp
     from scipy.interpolate import make_interp_spline
-    from scipy.spatial.transform import Rotation
 
     def rate(time: float, state: FloatArray) -> FloatArray:
         steer, longitudinal = bend_inputs(time)
@@ -401,14 +406,14 @@ def sensed_on_platform(head: FloatArray, instants: list[Instant]) -> tuple[Float
     that time.
     """
     pose, twist = column(instants, "pose"), column(instants, "twist")
-    attitude = Rotation.from_quat(pose[:, 3:], scalar_first=True)
+    attitude = rotation_of(pose)
     velocity = twist[:, :3] + np.cross(twist[:, 3:], attitude.apply(head))
     mean_acceleration = np.diff(velocity, axis=0) / CONTROL_PERIOD
-    upward, gravity_at_rest = np.array([0.0, 0.0, GRAVITY]), np.array([0.0, 0.0, GRAVITY])
+    gravity = np.array([0.0, 0.0, GRAVITY])
     acceleration = 0.5 * (
         attitude[:-1].inv().apply(mean_acceleration) + attitude[1:].inv().apply(mean_acceleration)
     )
-    tilt = attitude.inv().apply(np.tile(upward, (len(instants), 1))) - gravity_at_rest
+    tilt = attitude.inv().apply(np.tile(gravity, (len(instants), 1))) - gravity
     body_rate = attitude.inv().apply(twist[:, 3:])
     without_acceleration = np.hstack([tilt, body_rate])
     at_start, at_end = without_acceleration[:-1].copy(), without_acceleration.copy()
@@ -479,8 +484,8 @@ def _command_measures(
 def axes_about_home(env: MotionCueingEnv, instants: list[Instant]) -> FloatArray:
     """Return x, y, z [m], yaw, pitch, roll [rad] `(k, 6)` of the platform from home."""
     pose, home = column(instants, "pose"), env.platform.home
-    home_attitude = Rotation.from_quat(home[3:], scalar_first=True)
-    rotation = Rotation.from_quat(pose[:, 3:], scalar_first=True) * home_attitude.inv()
+    home_attitude = rotation_of(home)
+    rotation = rotation_of(pose) * home_attitude.inv()
     return np.hstack([pose[:, :3] - home[:3], rotation.as_euler("ZYX")])
 
 
@@ -543,8 +548,6 @@ def _largest_reward_error(
             ]
         )
         errors.append(reward_error(env, instants[k], REWARD_WEIGHTS, terms))
-        score = float(np.sqrt(np.mean((10.0 * error[: k + 1]) ** 2)))
-        cues = float(np.sqrt(np.mean((10.0 * false_cue[: k + 1]) ** 2)))
-        errors.append(abs(instants[k].info["score"] - score))
-        errors.append(abs(instants[k].info["false_cues"] - cues))
+        errors.append(abs(instants[k].info["score"] - rms(10.0 * error[: k + 1])))
+        errors.append(abs(instants[k].info["false_cues"] - rms(10.0 * false_cue[: k + 1])))
     return largest(errors)

@@ -32,10 +32,11 @@ from twin.validation.cases.environments.cueing import (
     reward_error,
     reward_measure,
     run_episode,
+    smooth_step,
     smoothness,
 )
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rotation_of
 
 GRAVITY = 9.81
 """[m/s2] Gravity."""
@@ -74,12 +75,6 @@ def options(**changes: Any) -> dict[str, Any]:
         "gyroscope_noise": 0.0,
         **changes,
     }
-
-
-def smooth_step(fraction: Any) -> Any:
-    """Return 6 u^5 - 15 u^4 + 10 u^3, with u the fraction limited to 0 to 1; it may be complex."""
-    u = np.where(np.real(fraction) < 0.0, 0.0, np.where(np.real(fraction) > 1.0, 1.0, fraction))
-    return 6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3
 
 
 def displacement(lines: FloatArray, time: Any) -> Any:
@@ -125,7 +120,7 @@ def in_the_room(platform: Platform, lines: FloatArray) -> FloatArray:
     """
     body = platform.parameters.platform.body
     inertia, mass = np.array(body.inertia), body.mass
-    home = Rotation.from_quat(platform.home[3:], scalar_first=True)
+    home = rotation_of(platform.home)
     center = home.apply(body.center_of_mass)
     tips = platform.platform_joints @ home.as_matrix().T
     legs = platform.home[:3] + tips - platform.base_joints
@@ -255,8 +250,8 @@ def _largest_observation_error(
     integrals, errors = np.zeros((2, 3)), []
     for k in range(1, len(instants)):
         info, previous = instants[k].info, instants[k - 1].info
-        to_platform = Rotation.from_quat(info["pose"][3:], scalar_first=True).inv()
-        previous_to_platform = Rotation.from_quat(previous["pose"][3:], scalar_first=True).inv()
+        to_platform = rotation_of(info["pose"]).inv()
+        previous_to_platform = rotation_of(previous["pose"]).inv()
         base_acceleration = (base_velocity[k] - base_velocity[k - 1]) / CONTROL_PERIOD
         absolute_acceleration = (
             info["twist"][:3] - previous["twist"][:3]
@@ -305,7 +300,7 @@ def _largest_reward_error(
         power = quad(lambda x: (2.0 * np.pi * np.exp(x)) ** (-2 * order), low, high)[0]
         return float(BASE_ACCELERATION * np.sqrt(power / (high - low)))
 
-    radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    radius = platform.joint_radius
     levels = np.sqrt(3.0) * np.array(
         [BASE_ACCELERATION, root_mean_square(2), 0.1 * root_mean_square(1) / radius]
     )

@@ -8,30 +8,32 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.errors import IntegrationError
 from twin.model.integrate import integrate
 from twin.model.machine_base import changed
-from twin.papers.formulations import Formulation, FormulationRun, simulate_formulation
-from twin.validation.case import CaseResult, Measure, Panel, Plot, Statement, Table, validation_case
+from twin.papers.formulations import Formulation, FormulationRun
+from twin.validation.case import CaseResult, Measure, Statement, Table, validation_case
 from twin.validation.cases.formulations.matrices import (
     ERROR_ROUNDINGS,
     FALL_TIME,
     OUTPUT_STEP,
     PRINTED_RESULTS,
     PRINTED_STOP,
-    box_plot,
+    Runs,
+    Stops,
+    error_measures,
+    error_plot,
     falls,
     rigidity_ratios,
     run_times,
+    stop_measure,
     time_table,
     tips_of,
 )
-from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.sampling import largest, random_states
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 
 
-def stop_statement(stops: dict[str, IntegrationError]) -> Statement:
+def stop_statement(stops: Stops) -> Statement:
     """Return the statement about the end of the actuator spaces."""
     times = {PRINTED_RESULTS[name].title: error.data["time"] for name, error in stops.items()}
     times_text = ", ".join(f"{title} at {time:.5f} s" for title, time in times.items())
@@ -110,37 +112,26 @@ def _order(seconds: dict[str, float]) -> list[str]:
 ERRORS_TEMPLATE = "e1 {0:.0e} m, e2 {1:.0e} m/s, e3 {2:.0e} m/s2, energy {3:.0e} percent"
 
 
-def error_statements(
-    runs: dict[str, FormulationRun], loose: dict[str, FormulationRun]
-) -> Iterator[Statement]:
+def error_statements(runs: Runs, loose: Runs) -> Iterator[Statement]:
     """Yield the statements about table 7 and what the paper concludes from it.
 
     `loose` are the runs with a tolerance of 1e-7 per step.
     """
     error_ratio = float(runs["configuration"].e1.max() / runs["actuator"].e1.max())
     loose_ratio = float(loose["configuration"].e1.max() / loose["actuator"].e1.max())
-    sentences = {
-        "configuration": EXTENDED_SPACE_PAPER["errors_configuration"],
-        "actuator": EXTENDED_SPACE_PAPER["errors_actuator"],
-        "task": EXTENDED_SPACE_PAPER["errors_task"],
-        "extended_to_task": EXTENDED_SPACE_PAPER["errors_extended_to_task"],
-        "extended_to_actuator": EXTENDED_SPACE_PAPER["errors_extended_to_actuator"],
-    }
     for name, fall in runs.items():
-        errors, printed_errors = (
-            _run_errors(fall),
-            (*PRINTED_RESULTS[name].errors, PRINTED_RESULTS[name].energy),
-        )
+        errors, printed = fall.largest_errors, PRINTED_RESULTS[name]
         resolution_text = ", ".join(f"{value:.0e}" for value in fall.resolution.max(axis=0))
         same_orders = all(
             _same_order(error, printed_error)
-            for error, printed_error in zip(errors, printed_errors, strict=True)
+            for error, printed_error in zip(errors, (*printed.errors, printed.energy), strict=True)
         )
-        yield sentences[name].judged(
+        sentence, reason = ERROR_SENTENCES[name]
+        yield sentence.judged(
             ERRORS_TEMPLATE.format(*errors)
             + f"; one rounding of the terms that cancel is {resolution_text}",
             same_orders,
-            ERROR_REASONS[name],
+            reason,
         )
     yield EXTENDED_SPACE_PAPER["configuration_error_ratio"].judged(
         f"{error_ratio:.0f} times at a tolerance of 1e-13 per step, {loose_ratio:.0e} times at "
@@ -158,41 +149,39 @@ def error_statements(
     )
 
 
-ERROR_REASONS = {
-    "configuration": "the fall is integrated to 1e-13 per step, which keeps the constraints by six "
-    "orders better than printed; with 1e-7 per step e1 and e2 are of the printed order, see the "
-    "table",
-    "actuator": "e1, e2 and e3 are at rounding in both; the energy shows the integrator's "
-    "tolerance, here tighter",
-    "task": "e1, e2 and e3 are at rounding in both; the energy shows the integrator's tolerance, "
-    "here tighter",
-    "extended_to_task": "1e-21 m/s and 1e-20 m/s2 are below what double precision resolves of "
-    "terms of this size: such values occur where both sides are the same expression",
-    "extended_to_actuator": "e1, e2 and e3 are at rounding in both; the energy shows the "
-    "integrator's tolerance, here tighter",
+AT_ROUNDING = (
+    "e1, e2 and e3 are at rounding in both; the energy shows the integrator's tolerance, here "
+    "tighter"
+)
+
+ERROR_SENTENCES = {
+    "configuration": (
+        EXTENDED_SPACE_PAPER["errors_configuration"],
+        "the fall is integrated to 1e-13 per step, which keeps the constraints by six orders "
+        "better than printed; with 1e-7 per step e1 and e2 are of the printed order, see the table",
+    ),
+    "actuator": (EXTENDED_SPACE_PAPER["errors_actuator"], AT_ROUNDING),
+    "task": (EXTENDED_SPACE_PAPER["errors_task"], AT_ROUNDING),
+    "extended_to_task": (
+        EXTENDED_SPACE_PAPER["errors_extended_to_task"],
+        "1e-21 m/s and 1e-20 m/s2 are below what double precision resolves of terms of this size: "
+        "such values occur where both sides are the same expression",
+    ),
+    "extended_to_actuator": (EXTENDED_SPACE_PAPER["errors_extended_to_actuator"], AT_ROUNDING),
 }
-"""Reasons why an error differs from the printed order of magnitude, by formulation."""
+"""Sentences about the errors, and why they differ from the printed order, by formulation."""
 
 
-def error_table(by_tolerance: dict[float, dict[str, FormulationRun]]) -> Table:
+def error_table(by_tolerance: dict[float, Runs]) -> Table:
     """Return table 7 with the errors of runs with several tolerances per step."""
     rows = []
     for name, row in PRINTED_RESULTS.items():
         rows.append((row.title, "printed", *(f"{v:.0e}" for v in (*row.errors, row.energy))))
         for tolerance, runs in by_tolerance.items():
-            error_texts = (f"{value:.0e}" for value in _run_errors(runs[name]))
+            error_texts = (f"{value:.0e}" for value in runs[name].largest_errors)
             rows.append((row.title, f"{tolerance:.0e}", *error_texts))
     columns = ("formulation", "tolerance", "e1 [m]", "e2 [m/s]", "e3 [m/s2]", "energy [%]")
     return Table("Errors of the free fall (table 7)", columns, tuple(rows))
-
-
-def _run_errors(fall: FormulationRun) -> tuple[float, float, float, float]:
-    return (
-        float(fall.e1.max()),
-        float(fall.e2.max()),
-        float(fall.e3.max()),
-        largest(fall.energy_error),
-    )
 
 
 def _same_order(ours: float, printed: float) -> bool:
@@ -243,17 +232,14 @@ def modelling_statement(platform: Platform) -> Statement:
 
 
 def _fall(machine: Platform) -> FormulationRun:
-    options = {"relative_tolerance": 1e-13, "absolute_tolerance": 1e-13}
-    return simulate_formulation(
-        machine, "extended_to_task", WRONG_MODEL_TIME, OUTPUT_STEP, **options
-    )
+    return Formulation(machine, "extended_to_task").integrate(WRONG_MODEL_TIME, OUTPUT_STEP)
 
 
 def _consistent(fall: FormulationRun) -> bool:
     """Return whether a fall keeps the bounds that the case sets for the true model."""
     bounds = np.array(ERROR_ROUNDINGS["extended_to_task"]) * fall.resolution.max(axis=0)
-    errors = np.array([fall.e1.max(), fall.e2.max(), fall.e3.max()])
-    return bool((errors <= bounds).all()) and largest(fall.energy_error) <= ENERGY_TOLERANCE
+    bounds = np.append(bounds, ENERGY_TOLERANCE)
+    return bool((np.array(fall.largest_errors) <= bounds).all())
 
 
 def leg_inertia_statement(platform: Platform) -> Statement:
@@ -285,9 +271,7 @@ def _leg_fraction(platform: Platform, mass: float, frequency: float) -> float:
     The legs' forces are the actuator forces less those at rest, and less those that
     accelerate the platform by Newton's law.
     """
-    content = platform.parameters.model_dump()
-    content["platform"]["body"]["mass"] = mass
-    machine = changed(platform, content)
+    machine = platform.with_(parameters={"platform.body.mass": mass})
     omega = 2.0 * np.pi * frequency
     phase = np.arange(24)[:, None] * (2.0 * np.pi / 24.0)
     pose = np.tile(machine.home, (24, 1))
@@ -337,12 +321,15 @@ def check_formulations(platform: Platform) -> CaseResult:
     run time stand beside the paper's tables. All use Dormand-Prince 5(4) at 1e-13 per step.
     """
     runs, stops = falls(platform)
-    by_tolerance = {value: falls(platform, value)[0] for value in STEP_TOLERANCES} | {1e-13: runs}
+    by_tolerance = {value: falls(platform, tolerance=value)[0] for value in STEP_TOLERANCES}
+    by_tolerance[1e-13] = runs
     times = run_times(platform)
     seconds = {name: float(np.median(values)) for name, values in times.items()}
     measures = [*_agreement(platform, runs), *_singular(platform, runs, stops)]
     for name, fall in runs.items():
-        measures += _errors(name, fall)
+        printed = PRINTED_RESULTS[name].energy
+        reason = f"a hundredth of the printed order {printed:.0e}"
+        measures += error_measures(name, fall, printed / ENERGY_GAIN, reason)
     statements = (
         stop_statement(stops),
         branch_statement(platform, runs["configuration"]),
@@ -351,12 +338,13 @@ def check_formulations(platform: Platform) -> CaseResult:
         modelling_statement(platform),
         leg_inertia_statement(platform),
     )
-    plots = (_plot(runs), box_plot(times))
+    caption = "Figures 11 to 14 and B.19 to B.22 of the paper for all formulations."
+    plot = error_plot("Errors of the five formulations", runs, caption)
     tables = (error_table(by_tolerance), time_table(times))
-    return check_formulations.result(platform, measures, plots, statements, tables)
+    return check_formulations.result(platform, measures, (plot,), statements, tables)
 
 
-def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[Measure]:
+def _agreement(platform: Platform, runs: Runs) -> Iterator[Measure]:
     states = random_states(platform, STATE_COUNT, seed=11)
     forces = platform.inverse_dynamics(states.pose, states.twist, states.acceleration)
     legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
@@ -394,25 +382,8 @@ def _dof(name: str) -> int:
     return 18 if name == "configuration" else 6
 
 
-def _singular(
-    platform: Platform, runs: dict[str, FormulationRun], stops: dict[str, IntegrationError]
-) -> Iterator[Measure]:
-    expected = {"actuator", "extended_to_actuator"}
-    yield Measure(
-        "formulations that pass the singular pose and should stop, or the other way round",
-        len(expected ^ set(stops)),
-        0.0,
-        "the two actuator spaces have to stop, the three others have to pass",
-    )
-    for name, error in stops.items():
-        data = error.data
-        yield Measure(
-            f"{PRINTED_RESULTS[name].title}: stop off the paper's last output at {PRINTED_STOP} s",
-            abs(data["run"].time[-1] - PRINTED_STOP),
-            1e-9,
-            f"last time of the result in steps of {OUTPUT_STEP} s, as in the paper",
-            unit="s",
-        )
+def _singular(platform: Platform, runs: Runs, stops: Stops) -> Iterator[Measure]:
+    yield stop_measure(stops)
     for name, fall in runs.items():
         if name in stops:
             continue
@@ -431,51 +402,3 @@ def _singular(
             "0.3 s before it agrees to 1e-12; passing the singular pose costs no digits",
             unit="m, 1",
         )
-
-
-def _errors(name: str, fall: FormulationRun) -> Iterator[Measure]:
-    printed = PRINTED_RESULTS[name]
-    resolution = fall.resolution.max(axis=0)
-    for k, (error, unit) in enumerate(((fall.e1, "m"), (fall.e2, "m/s"), (fall.e3, "m/s2"))):
-        allowed_roundings = ERROR_ROUNDINGS[name][k]
-        yield Measure(
-            f"{printed.title}: e{k + 1}",
-            error.max(),
-            allowed_roundings * float(resolution[k]),
-            f"{allowed_roundings:g} roundings of the terms that cancel, {resolution[k]:.1e}",
-            unit=unit,
-        )
-    yield Measure(
-        f"{printed.title}: energy error",
-        largest(fall.energy_error),
-        printed.energy / ENERGY_GAIN,
-        f"a hundredth of the printed order {printed.energy:.0e}",
-        unit="%",
-    )
-
-
-def _plot(runs: dict[str, FormulationRun]) -> Plot:
-    panels = tuple(
-        Panel(
-            label,
-            *(
-                log_curve(
-                    PRINTED_RESULTS[name].title, fall.time[1:], np.abs(getattr(fall, field))[1:]
-                )
-                for name, fall in runs.items()
-            ),
-            log_y=True,
-        )
-        for label, field in (
-            ("e1 [m]", "e1"),
-            ("e2 [m/s]", "e2"),
-            ("e3 [m/s2]", "e3"),
-            ("energy error [%]", "energy_error"),
-        )
-    )
-    return Plot(
-        "Errors of the five formulations",
-        "time [s]",
-        *panels,
-        caption="Figures 11 to 14 and B.19 to B.22 of the paper for all formulations.",
-    )

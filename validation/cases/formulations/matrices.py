@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from time import thread_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import null_space
@@ -12,25 +12,12 @@ from scipy.linalg import null_space
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
-from twin.papers.formulations import (
-    Formulation,
-    FormulationRun,
-    formulation_names,
-    simulate_formulation,
-)
+from twin.papers.formulations import Formulation, FormulationRun, formulation_names
 from twin.papers.formulations.formulation import Operations, operations
 from twin.papers.formulations.model import CoefficientMatrices, coriolis, extended_joints
-from twin.validation.case import (
-    CaseResult,
-    Curve,
-    Measure,
-    Panel,
-    Plot,
-    Statement,
-    Table,
-    validation_case,
-)
-from twin.validation.measures.sampling import largest, random_states
+from twin.validation.case import CaseResult, Measure, Panel, Plot, Statement, Table, validation_case
+from twin.validation.measures.comparison import log_curve
+from twin.validation.measures.sampling import largest, random_states, rotation_of
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 
 STRUCTURE_STATES = 4
@@ -103,13 +90,12 @@ class Structure(NamedTuple):
 
 
 class Structures(NamedTuple):
-    """The matrices of tables 1, 2 and 4 and of figure 6, at several states."""
+    """The matrices of tables 1, 2 and 4 and of figure 6, and forces, at several states."""
 
-    extended_mass: Structure
-    extended_coriolis: Structure
-    configuration_mass: Structure
-    configuration_coriolis: Structure
-    closure: Structure
+    matrices: dict[str, Structure]
+    """by name in the table"""
+    closure: FloatArray
+    """`(states, 12, 18)` Jacobian of the rigidity constraints by the joint coordinates"""
     rates: FloatArray
     """`(states, 24)` rates of the extended coordinates"""
     leg_forces: FloatArray
@@ -122,40 +108,29 @@ class Structures(NamedTuple):
 
 def structures(platform: Platform) -> Structures:
     """Return the matrices at random states with closed loops."""
-    matrices = CoefficientMatrices(platform)
+    functions = CoefficientMatrices(platform)
     states = random_states(platform, STRUCTURE_STATES, seed=23)
 
     def matrices_at(pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, ...]:
-        coordinates = matrices.coordinates(pose)
-        rates = extended_rates(platform, pose, twist)
+        coordinates, rates = functions.coordinates(pose), extended_rates(platform, pose, twist)
         joints, joint_rates = coordinates[6:], rates[6:]
         return (
-            matrices.extended_mass(coordinates),
-            coriolis(matrices.extended_mass, coordinates, rates),
-            matrices.configuration_mass(joints),
-            coriolis(matrices.configuration_mass, joints, joint_rates),
-            matrices.closure(joints),
+            functions.extended_mass(coordinates),
+            coriolis(functions.extended_mass, coordinates, rates),
+            functions.configuration_mass(joints),
+            coriolis(functions.configuration_mass, joints, joint_rates),
+            functions.closure(joints),
             rates,
-            matrices.leg_forces(joints, joint_rates),
-            matrices.configuration_forces(joints, joint_rates),
+            functions.leg_forces(joints, joint_rates),
+            functions.configuration_forces(joints, joint_rates),
         )
 
     samples = zip(*map(matrices_at, states.pose, states.twist), strict=True)
     arrays = [np.stack(values) for values in samples]
-    kinetic = platform.energy(states.pose, states.twist)[0]
-    mass, coriolis_matrix, joint_mass, joint_coriolis, closure = map(Structure, arrays[:5])
-    rates, leg_forces, joint_forces = arrays[5:]
-    return Structures(
-        mass,
-        coriolis_matrix,
-        joint_mass,
-        joint_coriolis,
-        closure,
-        rates,
-        leg_forces,
-        joint_forces,
-        kinetic,
-    )
+    closure, is_length = arrays[4], np.arange(18) % 3 == 2
+    values = (*arrays[:4], closure[:, :, ~is_length], closure[:, :, is_length])
+    matrices = dict(zip(EXPRESSION_SIZES, map(Structure, values), strict=True))
+    return Structures(matrices, *arrays[4:], platform.energy(states.pose, states.twist)[0])
 
 
 def extended_rates(platform: Platform, pose: FloatArray, twist: FloatArray) -> FloatArray:
@@ -194,21 +169,70 @@ PRINTED_RESULTS = {
 """Printed results by the name that the formulation has in this project."""
 
 
-def falls(
-    platform: Platform, tolerance: float = 1e-13
-) -> tuple[dict[str, FormulationRun], dict[str, IntegrationError]]:
+Runs = dict[str, FormulationRun]
+"""Falls by formulation."""
+
+Stops = dict[str, IntegrationError]
+"""Errors of the formulations that stop."""
+
+
+def falls(platform: Platform, duration: float = FALL_TIME, **options: Any) -> tuple[Runs, Stops]:
     """Return the fall by each formulation as far as it goes, and the errors of those that stop.
 
-    `tolerance` is relative and absolute, per step.
+    `options` are those of `Formulation.integrate`.
     """
-    options = {"relative_tolerance": tolerance, "absolute_tolerance": tolerance}
     runs, stops = {}, {}
     for name in formulation_names():
         try:
-            runs[name] = simulate_formulation(platform, name, FALL_TIME, OUTPUT_STEP, **options)
+            runs[name] = Formulation(platform, name).integrate(duration, OUTPUT_STEP, **options)
         except IntegrationError as error:
             runs[name], stops[name] = error.data["run"], error
     return runs, stops
+
+
+def stop_measure(stops: Stops) -> Measure:
+    """Return how many formulations stop at the singular pose and should not, or pass it."""
+    return Measure(
+        "formulations that pass the singular pose and should stop, or the other way round",
+        len({"actuator", "extended_to_actuator"} ^ set(stops)),
+        0.0,
+        "the two actuator spaces have to stop, the three others have to pass",
+    )
+
+
+def error_measures(
+    name: str, fall: FormulationRun, energy: float, reason: str
+) -> Iterator[Measure]:
+    """Yield e1, e2, e3, and the energy error against a bound [percent] with its reason."""
+    title, resolution = PRINTED_RESULTS[name].title, fall.resolution.max(axis=0)
+    *errors, energy_error = fall.largest_errors
+    for k, (error, unit) in enumerate(zip(errors, ("m", "m/s", "m/s2"), strict=True)):
+        roundings = ERROR_ROUNDINGS[name][k]
+        yield Measure(
+            f"{title}: e{k + 1}",
+            error,
+            roundings * float(resolution[k]),
+            f"{roundings:g} roundings of the terms that cancel, {resolution[k]:.1e}",
+            unit=unit,
+        )
+    yield Measure(f"{title}: energy error", energy_error, energy, reason, unit="%")
+
+
+def error_plot(title: str, runs: Runs, caption: str = "") -> Plot:
+    """Return the errors of all formulations over time."""
+    panels = []
+    for label, field in (
+        ("e1 [m]", "e1"),
+        ("e2 [m/s]", "e2"),
+        ("e3 [m/s2]", "e3"),
+        ("energy error [%]", "energy_error"),
+    ):
+        curves = (
+            log_curve(PRINTED_RESULTS[name].title, fall.time[1:], np.abs(getattr(fall, field))[1:])
+            for name, fall in runs.items()
+        )
+        panels.append(Panel(label, *curves, log_y=True))
+    return Plot(title, "time [s]", *panels, caption=caption)
 
 
 def run_times(platform: Platform) -> dict[str, FloatArray]:
@@ -257,37 +281,8 @@ def rigidity_ratios(tips: FloatArray) -> FloatArray:
 
 def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
     """Return the tips of the legs `(k, 6, 3)` [m] at poses `(k, 7)`."""
-    from scipy.spatial.transform import Rotation
-
-    # SciPy expects the scalar part last; a pose has it first, in column 3.
-    rotations = Rotation.from_quat(pose[:, [4, 5, 6, 3]]).as_matrix()
-    return np.asarray(
-        pose[:, None, :3] + np.einsum("kab,ib->kia", rotations, platform.platform_joints)
-    )
-
-
-def box_plot(times: Mapping[str, FloatArray]) -> Plot:
-    """Return figure 10: the quartiles of the run times, one place of the x axis per formulation."""
-    positions = np.arange(1.0, len(times) + 1.0)
-    curves = [
-        Curve(
-            name,
-            positions,
-            np.array([np.quantile(values, quantile) for values in times.values()]),
-            "markers",
-        )
-        for name, quantile in TIME_QUANTILES.items()
-    ]
-    printed = np.array([PRINTED_RESULTS[name].compiled for name in times])
-    panel = Panel(
-        "run time per real time",
-        *curves,
-        Curve("printed, C++", positions, printed, "markers"),
-        log_y=True,
-    )
-    names = [PRINTED_RESULTS[name].title for name in times]
-    title = "Run times of the formulations (figure 10)"
-    return Plot(title, "formulation", panel, names=names)
+    arms = np.einsum("kab,ib->kia", rotation_of(pose).as_matrix(), platform.platform_joints)
+    return np.asarray(pose[:, None, :3] + arms)
 
 
 def time_table(times: Mapping[str, FloatArray]) -> Table:
@@ -354,11 +349,11 @@ def check_formulation_matrices(platform: Platform) -> CaseResult:
 
 
 def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[Measure]:
-    rates, kinetic = found.rates, found.kinetic
+    matrices, rates, kinetic = found.matrices, found.rates, found.kinetic
     # The first six of the extended rates are those of the platform, the others those of the joints.
     for name, mass, coordinate_rates in (
-        ("extended", found.extended_mass, rates),
-        ("configuration", found.configuration_mass, rates[:, 6:]),
+        ("extended", matrices["M, extended"], rates),
+        ("configuration", matrices["M, configuration"], rates[:, 6:]),
     ):
         energy = 0.5 * np.einsum("ki,kij,kj->k", coordinate_rates, mass.values, coordinate_rates)
         yield Measure(
@@ -368,7 +363,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
             "two derivations; rounding",
         )
     # The first six extended coordinates are the platform's, the other 18 those of the legs.
-    leg_coriolis = found.extended_coriolis.values[:, 6:, 6:]
+    leg_coriolis = matrices["C, extended"].values[:, 6:, 6:]
     force_error = np.einsum("kij,kj->ki", leg_coriolis, rates[:, 6:]) - found.leg_forces
     yield Measure(
         "extended: C by eq. (15) times the rates, against the formulations' forces of the legs",
@@ -376,9 +371,9 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
         DIFFERENCE_TOLERANCE,
         "central differences of M",
     )
-    coriolis = found.configuration_coriolis.values
+    coriolis = matrices["C, configuration"].values
     force_error = np.einsum("kij,kj->ki", coriolis, rates[:, 6:]) - found.configuration_forces
-    allowed_motions = [null_space(closure_matrix) for closure_matrix in found.closure.values]
+    allowed_motions = [null_space(closure_matrix) for closure_matrix in found.closure]
     yield Measure(
         "configuration: C times the rates against the formulation's forces, along motions that the "
         "constraints allow",
@@ -390,7 +385,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
         DIFFERENCE_TOLERANCE,
         "central differences of M; across them the two differ by forces of the constraints",
     )
-    closure_rates = np.einsum("kij,kj->ki", found.closure.values, rates[:, 6:])
+    closure_rates = np.einsum("kij,kj->ki", found.closure, rates[:, 6:])
     yield Measure(
         "rates that open the constraints of the configuration space",
         largest(closure_rates),
@@ -402,7 +397,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     expected_entries = 3 + 9 + 6 * 3
     yield Measure(
         "extended: entries of M beside mass, attitude and the legs' principal moments",
-        abs(found.extended_mass.nonzero_count - expected_entries),
+        abs(matrices["M, extended"].nonzero_count - expected_entries),
         0.0,
         f"{expected_entries}: 3 for the position, 9 for the Rodrigues parameters, 3 per leg on "
         "its axis",
@@ -415,19 +410,6 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     )
 
 
-def _rows(found: Structures) -> dict[str, Structure]:
-    closure = found.closure.values
-    angles = [k for k in range(18) if k % 3 != 2]
-    return {
-        "M, extended": found.extended_mass,
-        "C, extended": found.extended_coriolis,
-        "M, configuration": found.configuration_mass,
-        "C, configuration": found.configuration_coriolis,
-        "constraint Jacobian, angles": Structure(closure[:, :, angles]),
-        "constraint Jacobian, lengths": Structure(closure[:, :, 2::3]),
-    }
-
-
 def _matrix_table(found: Structures) -> Table:
     rows = tuple(
         (
@@ -438,7 +420,7 @@ def _matrix_table(found: Structures) -> Table:
             f"{100.0 * structure.share:.1f}",
             *EXPRESSION_SIZES[name],
         )
-        for name, structure in _rows(found).items()
+        for name, structure in found.matrices.items()
     )
     columns = ("matrix", "shape", "not zero", "of these constant", "not zero [%]")
     caption = "Printed: sizes of symbolic expressions, tables 1, 2 and 4."
@@ -466,7 +448,7 @@ def _count_table(counts: Mapping[str, Operations]) -> Table:
 
 
 def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[Statement, ...]:
-    rows = _rows(found)
+    rows = found.matrices
     fractions = {name: f"{100.0 * structure.share:.0f} %" for name, structure in rows.items()}
     totals = {name: count.total for name, count in counts.items()}
     operation_ratio = totals["configuration"] / totals["extended_to_task"]
@@ -482,8 +464,7 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
         EXTENDED_SPACE_PAPER["sparse_matrices"].judged(
             f"Not zero: M {fractions['M, extended']} against {fractions['M, configuration']}, C "
             f"{fractions['C, extended']} against {fractions['C, configuration']} of the entries.",
-            found.extended_mass.share < found.configuration_mass.share
-            and found.extended_coriolis.share < found.configuration_coriolis.share,
+            all(rows[f"{m}, extended"].share < rows[f"{m}, configuration"].share for m in "MC"),
         ),
         EXTENDED_SPACE_PAPER["sizes_differ"].judged(
             f"Entries other than zero: M {entry_ratios[0]:.1f} times, C {entry_ratios[1]:.1f} "

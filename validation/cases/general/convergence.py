@@ -42,7 +42,6 @@ from twin.validation.measures.equilibrium import (
 )
 from twin.validation.measures.sampling import (
     fitted_order,
-    platform_radius,
     position_error,
     rotation_error,
 )
@@ -68,15 +67,6 @@ class Method(NamedTuple):
     order: float
     reason: str
     style: CurveStyle = "line+markers"
-
-
-class Errors(NamedTuple):
-    """Largest errors over the motion, one entry for each time step."""
-
-    position: FloatArray
-    """[m]"""
-    rotation: FloatArray
-    """[rad]"""
 
 
 COMPARED_METHODS = (
@@ -139,14 +129,14 @@ def check_convergence(platform: Platform) -> CaseResult:
         name = f"{ENGINE_LABELS[method.engine]}, {method.label}"
         try:
             name += _integrator(method)
-            errors = _errors(platform, method, forces, reference, steps)
+            position_errors, rotation_errors = _errors(platform, method, forces, reference, steps)
         except MissingDependencyError as error:
             measures.append(missing(name, error))
             continue
         # The third step is that of 1 ms.
-        measures.append(_order(name, method, steps, errors.position, small_errors[method.engine]))
-        positions.append(log_curve(name, steps, errors.position, method.style))
-        rotations.append(log_curve(name, steps, errors.rotation, method.style))
+        measures.append(_order(name, method, steps, position_errors, small_errors[method.engine]))
+        positions.append(log_curve(name, steps, position_errors, method.style))
+        rotations.append(log_curve(name, steps, rotation_errors, method.style))
     plot = Plot(
         "Error over time step",
         "time step [s]",
@@ -181,7 +171,8 @@ def _order(name: str, method: Method, steps: FloatArray, errors: FloatArray, tin
 
 def _errors(
     platform: Platform, method: Method, forces: FloatArray, reference: Trajectory, steps: FloatArray
-) -> Errors:
+) -> FloatArray:
+    """Return the largest errors [m], [rad] over the motion `(2, k)`, one for each time step."""
     largest_errors = []
     for step in steps:
         trajectory = simulate(
@@ -201,7 +192,7 @@ def _errors(
                 rotation_error(trajectory.pose, reference.pose).max(),
             )
         )
-    return Errors(*np.array(largest_errors).T)
+    return np.array(largest_errors).T
 
 
 SETTINGS_DURATION = 0.3
@@ -335,7 +326,7 @@ def _yield_of_loops(platform: Platform, reference: Trajectory) -> float:
     """
     accelerations = np.abs(np.gradient(reference.twist, reference.time, axis=0)).max(axis=0)
     joint_acceleration = (
-        9.81 + accelerations[:3].max() + platform_radius(platform) * accelerations[3:].max()
+        9.81 + accelerations[:3].max() + platform.joint_radius * accelerations[3:].max()
     )
     return float((1.0 - 0.9999) * (2.0 * reference.timestep) ** 2 * 2.0 * 3.0 * joint_acceleration)
 

@@ -40,7 +40,7 @@ from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
     followed_motion,
     moved_poses,
-    platform_radius,
+    rate_per_speed,
     stroke,
 )
 from twin.validation.published.printed import (
@@ -197,8 +197,7 @@ def sample_step(platform: Platform) -> float:
 
 def sines(platform: Platform) -> SineMotion:
     """Return one period of sines about home, scaled to stroke and speed of the actuators."""
-    rate_per_speed = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    amplitude = AMPLITUDE_FRACTION * stroke(platform) / float(rate_per_speed)
+    amplitude = AMPLITUDE_FRACTION * stroke(platform) / rate_per_speed(platform)
     motion = followed_motion(platform, lambda size: _sines(platform, size), amplitude)
     speed = platform.parameters.leg.actuator.speed
     if speed is None:
@@ -211,7 +210,7 @@ def sines(platform: Platform) -> SineMotion:
 def _sines(platform: Platform, shift: float) -> SineMotion:
     convention = "yaw_pitch_roll" if platform.dof == 6 else "roll_pitch"
     axes = axis_names(convention) if platform.dof == 6 else ("z", "roll", "pitch")
-    tilt_amplitude = shift / platform_radius(platform)
+    tilt_amplitude = shift / platform.joint_radius
     return SineMotion(
         platform.home,
         amplitude={axis: shift if len(axis) == 1 else tilt_amplitude for axis in axes},
@@ -287,7 +286,7 @@ def start_pose(platform: Platform) -> FloatArray:
     if platform.leg.has_axial_spring:
         offset = OFFSET_FRACTION * stroke(platform)
         shift = np.concatenate(
-            [offset * START_DIRECTION, offset / platform_radius(platform) * START_DIRECTION]
+            [offset * START_DIRECTION, offset / platform.joint_radius * START_DIRECTION]
         )
     elif platform.name in FREE_FALLS:
         return platform.home

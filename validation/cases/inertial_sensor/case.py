@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twin.analysis.frequency.response import spectra
 from twin.analysis.inertial import decibels
 from twin.analysis.platform import Platform, load
-from twin.basics.arrays import FloatArray
 from twin.machine.hardware.drive import InertialSensor
 from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion
@@ -36,11 +34,8 @@ from twin.validation.cases.inertial_sensor.data_sheet import (
     sheet_measures,
     tilted_sensor,
 )
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rms, rotation_of
 from twin.validation.published.printed import STEWART_THESIS
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
 
 COUNTS_PER_TURN = 4096
 """Encoder counts over one turn of the motor."""
@@ -111,19 +106,17 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
     for name, run in logs.runs.items():
         coherent = run.is_coherent
         error = decibels(run.response.amplification[coherent] / run.amplification()[coherent])
-        noise_level = (
-            20.0 / np.log(10.0) * np.sqrt(np.mean(run.response.uncertainty[coherent] ** 2))
-        )
+        noise_level = 20.0 / np.log(10.0) * rms(run.response.uncertainty[coherent])
         yield Measure(
             f"{name}: amplification from the log against the platform's own, rms at coherent "
             "frequencies",
-            np.sqrt(np.mean(error**2)),
+            rms(error),
             1.0,
             f"noise and backlash cause {noise_level:.2f} dB; the filter and the steps cause the "
             "rest",
             unit="dB",
         )
-    log_delay, group_delay = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay(logs)
+    log_delay, group_delay = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay()
     yield Measure(
         f"delay of the log against the filter's group delay of {1e3 * group_delay:.2f} ms, error",
         abs(log_delay - group_delay),
@@ -142,11 +135,10 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
     )
 
 
-def filter_delay(logs: PlatformLogs) -> float:
+def filter_delay() -> float:
     """Return the group delay [s] of the sensor's filter at low frequencies: 2 zeta / omega."""
-    sensor = logs.hardware.parameters.imu
-    assert sensor is not None and sensor.bandwidth is not None
-    return 2.0 * sensor.damping_ratio / (2.0 * np.pi * sensor.bandwidth)
+    sensor = thesis_sensor()
+    return 2.0 * sensor.damping_ratio / (2.0 * np.pi * (sensor.bandwidth or np.inf))
 
 
 def delay_of_log(run: LoggedRun) -> float:
@@ -171,9 +163,9 @@ def delay_of_log(run: LoggedRun) -> float:
 def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     """Return the thesis' statement about compensation and our result, with the printed gains."""
     printed, proportional = logs.runs[PRINTED_GAINS], logs.runs[PROPORTIONAL_GAINS]
-    sensor = logs.hardware.parameters.imu
-    assert sensor is not None and sensor.gyroscopes is not None
-    noise = sensor.gyroscopes.noise
+    gyroscopes = thesis_sensor().gyroscopes
+    assert gyroscopes is not None
+    noise = gyroscopes.noise
     remaining = {name: run.difference(logs.reference) for name, run in logs.ratio_corrected.items()}
     return (
         STEWART_THESIS["decreased_demand"].judged(
@@ -242,12 +234,12 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
     sensor_path = []
     for k in range(-3, 4):
         pose = motion(time + k * step).pose
-        sensor_path.append(pose[:, :3] + _rotation(pose).apply(sensor.position))
+        sensor_path.append(pose[:, :3] + rotation_of(pose).apply(sensor.position))
     # Weights of the central difference of sixth order for the second derivative.
     weights = np.array([1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90]) / step**2
     specific_force = np.einsum("k,kij->ij", weights, np.array(sensor_path)) + [0.0, 0.0, 9.81]  # noqa: RUF005
     sample = motion(time)
-    to_sensor = (_rotation(sample.pose) * to_platform).inv()
+    to_sensor = (rotation_of(sample.pose) * to_platform).inv()
     log = unit.measure(time, *sample)
     yield Measure(
         "specific force off the reference point against differences of the sensor's path",
@@ -322,11 +314,3 @@ def _noise_statement() -> Statement:
         "random walk and noise in band of the data sheet do not belong to one white noise; the "
         "noise in band is modelled",
     )
-
-
-def _rotation(poses: FloatArray) -> Rotation:
-    """Return the rotations of poses `(k, 7)`, platform to base."""
-    from scipy.spatial.transform import Rotation
-
-    # SciPy expects the scalar part last; a pose has it first, in column 3.
-    return Rotation.from_quat(poses[:, [4, 5, 6, 3]])

@@ -35,7 +35,7 @@ from twin.motion import Motion, MultiSineMotion, RecordedMotion
 from twin.plant.inertial_sensor import InertialLog, InertialUnit
 from twin.simulation.simulate import simulate
 from twin.validation.case import Entry, Measure
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rms
 from twin.validation.published.machines import typed_numbers
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _constant_errors(sensor: InertialSensor, sheet: dict[str, float]) -> Iterato
         count = errors.size
         yield Measure(
             f"{triad}: standard deviation of {kind.replace('_', ' ')}, relative error",
-            abs(float(np.sqrt(np.mean(errors**2))) / sheet[name] - 1.0),
+            abs(rms(errors) / sheet[name] - 1.0),
             STANDARD_ERRORS / sqrt(2.0 * count),
             f"five standard errors 1 / sqrt(2 n) of n = {count} normal errors, of "
             f"{SENSOR_COUNT} sensors",
@@ -208,7 +208,7 @@ def _bias_instability(sensor: InertialSensor, sheet: dict[str, float]) -> Iterat
     variance_factor = (1.0 + correlation**2) / (1.0 - correlation**2)
     yield Measure(
         "gyroscopes: standard deviation of the bias instability, relative error",
-        abs(float(np.sqrt(np.mean(scaled_bias**2))) - 1.0),
+        abs(rms(scaled_bias) - 1.0),
         STANDARD_ERRORS * sqrt(variance_factor / (2.0 * n_readings)),
         f"five standard errors of {n_readings:.0f} readings, one correlation time apart",
     )
@@ -392,8 +392,7 @@ class LoggedRun(NamedTuple):
     def difference(self, motion: Motion) -> float:
         """Return the rms difference [rad/s] of the platform's pitch rate from a motion's."""
         settled = (self.time > FADE_TIME) & (self.time < self.time[-1] - FADE_TIME)
-        rate_error = (self.rate - self.rate_of(motion))[settled]
-        return float(np.sqrt(np.mean(rate_error**2)))
+        return rms((self.rate - self.rate_of(motion))[settled])
 
     def amplification(self) -> FloatArray:
         """Return the platform's true amplitude ratio at the response's frequencies."""

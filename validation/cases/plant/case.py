@@ -30,12 +30,11 @@ from twin.validation.cases.closed_loop import with_drives
 from twin.validation.cases.plant.electronics import (
     converter_measures,
     encoder_measures,
-    fold_back,
-    fold_back_measures,
     handover_measure,
     impulse_measure,
     position_drive_measures,
-    response_to_step,
+    step_measure,
+    thermal_measures,
     velocity_loop_measures,
 )
 from twin.validation.cases.plant.trials import (
@@ -46,9 +45,7 @@ from twin.validation.cases.plant.trials import (
     backlash_measures,
     drive_numbers,
     effort_of,
-    friction_curve,
     friction_measures,
-    hysteresis,
     isolated_drive,
     transmission_measures,
 )
@@ -418,9 +415,10 @@ def _force_rating(drive: ScrewDrive) -> Statement:
 
 
 def _commanded_run(
-    row: FloatArray, mass: float, start: float, speed: float, brake: float = 0.0
+    row: FloatArray, mass: float, start: float, brake: float = 0.0
 ) -> tuple[DriveBench, BenchRecord]:
-    """Return the bench and record of a drive commanded to `speed` [m/s] from a coordinate [m]."""
+    """Return bench and record of a drive commanded to its speed from a coordinate [m]."""
+    speed = COMMANDED_SPEED
     bench = DriveBench(
         row[None], ENGINE_STEP, gain=VELOCITY_GAIN, integral_gain=VELOCITY_GAIN / INTEGRAL_TIME
     )
@@ -434,7 +432,7 @@ def _commanded_run(
 
 def _limit_switches(row: FloatArray, mass: float) -> Statement:
     upper, end_stop = row[column.UPPER_SWITCH], row[column.UPPER_STOP]
-    bench, outwards = _commanded_run(row, mass, upper - APPROACH_DISTANCE, COMMANDED_SPEED)
+    bench, outwards = _commanded_run(row, mass, upper - APPROACH_DISTANCE)
     overshoot = float(outwards.state(column.POSITION).max() - upper)
     final_speed = outwards.state(column.SPEED)[-1]
     leg, rate = float(outwards.leg[-1]), float(outwards.rate[-1])
@@ -454,7 +452,7 @@ def _limit_switches(row: FloatArray, mass: float) -> Statement:
 
 def _brakes(row: FloatArray, mass: float) -> Statement:
     middle = 0.5 * float(row[column.LOWER_SWITCH] + row[column.UPPER_SWITCH])
-    _, braked = _commanded_run(row, mass, middle, COMMANDED_SPEED, brake=1.0)
+    _, braked = _commanded_run(row, mass, middle, brake=1.0)
     moving = np.flatnonzero(braked.state(column.SPEED))
     stop_time = float(braked.time[moving[-1]])
     effort = float(braked.state(column.EFFORT)[-1])
@@ -489,22 +487,15 @@ def check_plant(platform: Platform) -> CaseResult:
     """
     machine = with_drives(platform)
     constants = drive_constants(machine, ENGINE_STEP)
-    drive, leg_drive = constants[0], machine.parameters.legs[0].drive
-    assert leg_drive is not None
-    numbers = drive_numbers(machine)
+    drive, numbers = constants[0], drive_numbers(machine)
     mass = float(equivalent_inertia(machine)[0] - drive[column.INERTIA])
-    measures: list[Entry] = [*_takeover(machine, constants)]
-    if numbers.inertia:
-        measures += transmission_measures(drive, numbers, mass)
-    if numbers.friction:
-        measures += friction_measures(drive, numbers, friction_curve(drive, numbers))
-    if numbers.backlash:
-        loop = hysteresis(drive, numbers, mass)
-        measures += backlash_measures(loop, machine.coordinate_unit)
-    response, _ = response_to_step(machine, numbers)
-    measures += [
-        response,
-        *impulse_measure(drive, numbers, leg_drive.current_lag),
+    measures = [
+        *_takeover(machine),
+        *transmission_measures(drive, numbers, mass),
+        *friction_measures(drive, numbers),
+        *backlash_measures(drive, numbers, mass, machine.coordinate_unit),
+        step_measure(machine, numbers),
+        *impulse_measure(drive, numbers),
         *converter_measures(drive, numbers),
         *velocity_loop_measures(drive, numbers),
         handover_measure(machine, numbers),
@@ -514,15 +505,13 @@ def check_plant(platform: Platform) -> CaseResult:
         *impact_measures(drive, numbers),
         *encoder_measures(machine, drive, numbers),
         *position_drive_measures(machine),
+        *thermal_measures(machine, numbers),
     ]
-    heating = fold_back(machine, numbers)
-    if heating is not None:
-        measures += fold_back_measures(heating, numbers)
     statements = thesis_statements(machine) if platform.name == "stewart" else ()
     return check_plant.result(platform, measures, statements=statements)
 
 
-def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
+def _takeover(machine: Platform) -> Iterator[Entry]:
     """Yield the change of force and the motion when the drives take over the machine at home."""
     engine = make_engine("analytic", machine, ENGINE_STEP, "fast")
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import asin, exp, inf, isfinite, log, pi
-from typing import NamedTuple
 
 import numpy as np
 
@@ -120,53 +119,41 @@ LOAD_FRACTIONS = (-0.5, 0.3, 0.8)
 """Loads relative to the stall torque of the servo, and to the pull-out torque of the stepper."""
 
 
-StepResponses = dict[float, tuple[FloatArray, FloatArray, FloatArray]]
-"""Time step of the engine [s] -> times [s], changes of effort, and those of the closed form."""
-
-
-def response_to_step(machine: Platform, numbers: DriveNumbers) -> tuple[Measure, StepResponses]:
-    """Return the response of the first motor to a step of the commanded force, and its error."""
-    leg_drive = machine.parameters.legs[0].drive
-    assert leg_drive is not None
-    state = _state_at_rest(machine)
+def step_measure(machine: Platform, numbers: DriveNumbers) -> Measure:
+    """Return the error of the first motor's response to a step of the commanded force."""
+    state, delay, lag = _state_at_rest(machine), numbers.delay, numbers.current_lag
     # An unlimited drive has no peak to refer to: 80 N or N m is of the size of a leg's load.
     error, force_step = 0.0, 0.1 * numbers.peak if isfinite(numbers.peak) else 80.0
-    responses: StepResponses = {}
-    for step in (leg_drive.delay / 4.0, leg_drive.delay / 8.0) if leg_drive.delay else ENGINE_STEPS:
+    for step in (delay / 4.0, delay / 8.0) if delay else ENGINE_STEPS:
         plant = Plant(machine)
         plant.prepare(step)
         plant.start(state, Cascade(machine).loop_gains)
         initial_effort = plant.efforts[0]
         plant.command(Command(np.full(machine.n_actuators, initial_effort + force_step), "force"))
-        steps = round((leg_drive.delay + 5.0 * leg_drive.current_lag) / step) + 4
+        steps = round((delay + 5.0 * lag) / step) + 4
         time, effort = as_floats(np.arange(1, steps + 1) * step, "time"), np.empty(steps)
         for k in range(steps):
             plant.forces(state)
             effort[k] = plant.efforts[0]
-        lag_time = np.maximum(time - leg_drive.delay, 0.0)
+        lag_time = np.maximum(time - delay, 0.0)
         target = initial_effort + force_step
         if numbers.full_scale_code:
             code_effort = numbers.peak / numbers.full_scale_code
             target = code_effort * float(numbers.nearest_code(np.array(target), numbers.peak))
-        response = (
-            1.0 - np.exp(-lag_time / leg_drive.current_lag)
-            if leg_drive.current_lag
-            else 1.0 * (lag_time > 0.0)
-        )
+        response = 1.0 - np.exp(-lag_time / lag) if lag else 1.0 * (lag_time > 0.0)
         expected = initial_effort + (target - initial_effort) * response
         error = max(error, largest(effort - expected) / force_step)
-        responses[step] = (time, effort - initial_effort, expected - initial_effort)
-    measure = Measure(
+    return Measure(
         "effort after a step of the commanded force, against delay and first-order lag, per step",
         error,
         1e-9,
         "the closed form holds exactly at the ends of steps; rounding",
     )
-    return measure, responses
 
 
-def impulse_measure(drive: FloatArray, numbers: DriveNumbers, lag: float) -> Iterator[Entry]:
-    """Yield the error of the impulse that a current loop of `lag` [s] gives from rest."""
+def impulse_measure(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
+    """Yield the error of the impulse that a current loop gives from rest."""
+    lag = numbers.current_lag
     if not lag:
         return
     duration = ENGINE_STEP * round(max(10.0, 3.0 * lag / ENGINE_STEP))
@@ -262,15 +249,13 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
 def handover_measure(machine: Platform, numbers: DriveNumbers) -> Measure:
     """Return the largest change of effort from one command to the next, with motors at rest."""
     state, n = _state_at_rest(machine), machine.n_actuators
-    leg_drive = machine.parameters.legs[0].drive
-    assert leg_drive is not None
     plant, gains = Plant(machine), Cascade(machine).loop_gains
     plant.prepare(ENGINE_STEP)
     plant.start(state, gains)
     zero_speed, feedforward = np.zeros(n), np.full(n, FEEDFORWARD_FRACTION * numbers.peak)
     # An exact command has no codes: then 1e-9 of the peak counts as one.
     code_effort = numbers.peak / (numbers.full_scale_code or 1e9)
-    settling_steps = round((leg_drive.delay + 20.0 * leg_drive.current_lag) / ENGINE_STEP) + 2
+    settling_steps = round((numbers.delay + 20.0 * numbers.current_lag) / ENGINE_STEP) + 2
     jumps = []
     for stage in range(4):
         previous_efforts = plant.efforts
@@ -295,23 +280,13 @@ def handover_measure(machine: Platform, numbers: DriveNumbers) -> Measure:
     )
 
 
-class FoldBack(NamedTuple):
-    """The effort of a motor that is commanded to its peak in alternating directions."""
+def thermal_measures(machine: Platform, numbers: DriveNumbers) -> Iterator[Entry]:
+    """Yield errors of the effort of a blocked motor that heats, commanded to its peak.
 
-    time: FloatArray
-    """`(k,)` [s]"""
-    effort: FloatArray
-    """`(k,)` magnitude [N] or [N m]"""
-    time_to_limit: float
-    """time [s] until the thermal limit reduces peak to continuous effort"""
-    expected_time: float
-    """time [s] in closed form, -T ln(1 - (continuous / peak)^2)"""
-
-
-def fold_back(machine: Platform, numbers: DriveNumbers) -> FoldBack | None:
-    """Return the effort of a blocked motor that heats; None where a drive has no thermal limit."""
+    They are those of the time until the thermal limit, and of the efforts before and after it.
+    """
     if numbers.thermal_time is None or not numbers.continuous < numbers.peak:
-        return None
+        return
     drive = drive_constants(machine, HEATING_STEP)[0]
     constants = isolated_drive(drive, kept_columns=(column.PEAK_EFFORT, column.CONTINUOUS_EFFORT))
     constants[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
@@ -324,19 +299,14 @@ def fold_back(machine: Platform, numbers: DriveNumbers) -> FoldBack | None:
     effort = np.abs(record.state(column.EFFORT)[1:])
     reduced = np.flatnonzero(effort < numbers.peak)
     time_to_limit = float(record.time[reduced[0]]) if len(reduced) else inf
-    return FoldBack(record.time[1:] - HEATING_STEP, effort, time_to_limit, expected)
-
-
-def fold_back_measures(heated: FoldBack, numbers: DriveNumbers) -> Iterator[Entry]:
-    """Yield errors of the time until the thermal limit, and of the efforts before and after it."""
     yield Measure(
         "time until the thermal limit reduces peak to continuous effort, against the closed form",
-        abs(heated.time_to_limit - heated.expected_time),
+        abs(time_to_limit - expected),
         2.0 * HEATING_STEP,
-        f"-T ln(1 - (continuous / peak)^2) = {heated.expected_time:.4g} s; two steps",
+        f"-T ln(1 - (continuous / peak)^2) = {expected:.4g} s; two steps",
         unit="s",
     )
-    efforts = heated.effort[[0, -1]] / [numbers.peak, numbers.continuous]
+    efforts = effort[[0, -1]] / [numbers.peak, numbers.continuous]
     yield Measure(
         "effort before and after the thermal limit, against peak and continuous effort",
         largest(efforts - 1.0),

@@ -23,7 +23,7 @@ from twin.kernels.plant.columns import FORCE_MODE, VELOCITY_MODE
 from twin.machine.hardware.drive import DirectDrive, GearDrive, ScrewDrive
 from twin.plant.drives import motor_substeps
 from twin.validation.case import Entry, Measure
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, rms
 from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
 
 ENGINE_STEP = 1e-4
@@ -77,6 +77,10 @@ class DriveNumbers(NamedTuple):
     """continuous effort [N] or [N m]; infinite for no limit"""
     thermal_time: float | None
     """thermal time constant of the motor [s]"""
+    delay: float
+    """[s] from command to effort"""
+    current_lag: float
+    """[s] time constant of the current loop"""
     speed: float
     """speed limit [m/s] or [rad/s]; infinite for no limit"""
     limits: tuple[float, float]
@@ -144,6 +148,8 @@ def drive_numbers(machine: Platform) -> DriveNumbers:
         peak=peak,
         continuous=actuator.continuous_effort or peak,
         thermal_time=drive.thermal_time,
+        delay=drive.delay,
+        current_lag=drive.current_lag,
         speed=actuator.speed or inf,
         limits=(low, high),
         end_stops=None
@@ -376,19 +382,11 @@ def transmission_error(drive: FloatArray, numbers: DriveNumbers) -> float:
     return largest(errors)
 
 
-class Coupling(NamedTuple):
-    """Errors of a free leg that its motor excites, against two masses on a spring and a damper."""
+def coupling_measures(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Iterator[Entry]:
+    """Yield errors of a free leg that its motor excites, against two masses on a spring.
 
-    momentum_error: float
-    """change of momentum less the motor's impulse, per sum of all impulses"""
-    rate_error: float
-    """root mean square error of the leg's rate with the finest step, per largest rate"""
-    orders: FloatArray
-    """orders of convergence from one step to the next"""
-
-
-def coupling(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Coupling:
-    """Return the errors of motor and leg after one and a half periods of the excitation."""
+    They are those after one and a half periods of the excitation.
+    """
     constants = isolated_drive(
         drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS, column.HALF_BACKLASH
     )
@@ -404,8 +402,28 @@ def coupling(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Coupling:
         error = abs(momentum - step * float(efforts.sum())) / impulses
         momentum_error = max(momentum_error, error)
         rates = record.rate[:: round(CONVERGENCE_STEPS[0] / step)]
-        errors.append(np.sqrt(np.mean((rates - exact_rates) ** 2)) / largest(exact_rates))
-    return Coupling(momentum_error, errors[-1], np.log2(np.divide(errors[:-1], errors[1:])))
+        errors.append(rms(rates - exact_rates) / largest(exact_rates))
+    yield Measure(
+        "change of momentum of motor and leg less the motor's impulse, per sum of impulses",
+        momentum_error,
+        1e-13,
+        "the leg receives the mean of the force on the motor; rounding of a thousand sums",
+    )
+    yield Measure(
+        "order of convergence to the exact motion of two masses on a spring",
+        np.log2(errors[-2] / errors[-1]),
+        1.9,
+        "second order: spring and damper see motor and leg in the middle of a step",
+        at_least=True,
+        at_bound=True,
+    )
+    yield Measure(
+        f"rate of a leg excited at {EXCITATION_FREQUENCY:g} Hz, steps of {1e3 * ENGINE_STEP:g} ms: "
+        "error per largest rate",
+        errors[-1],
+        1e-4,
+        "second order: a step of 0.1 ms is 1.3e-2 of a radian at 20 Hz, and the square of it 2e-4",
+    )
 
 
 def _excited_motor(
@@ -442,19 +460,11 @@ def _two_masses(
     return np.array(states)[:, 3]
 
 
-class FrictionCurve(NamedTuple):
-    """The efforts of a motor at constant speeds, which alternate in direction."""
+def friction_error(drive: FloatArray, numbers: DriveNumbers) -> float:
+    """Return the largest relative error of the friction that a velocity loop overcomes.
 
-    speeds: FloatArray
-    """magnitudes [m/s] or [rad/s]"""
-    efforts: FloatArray
-    """settled efforts along the motion [N] or [N m]"""
-    law: FloatArray
-    """efforts by the friction law of the parameters"""
-
-
-def friction_curve(drive: FloatArray, numbers: DriveNumbers) -> FrictionCurve:
-    """Return the friction that a velocity loop overcomes, at 0.2 to 40 Stribeck speeds."""
+    The motor turns at 0.2 to 40 Stribeck speeds, in alternating directions.
+    """
     constants = isolated_drive(drive, without_leg=True)
     speeds = numbers.stribeck_speed * np.array([0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 40.0])
     # A gain below the slope of falling friction would leave no steady speed there.
@@ -469,7 +479,7 @@ def friction_curve(drive: FloatArray, numbers: DriveNumbers) -> FrictionCurve:
         bench.set_column(column.SPEED, signed_speed)
         record = bench.run(0.15, signed_speed, mode=VELOCITY_MODE)
         efforts.append(record.state(column.EFFORT)[-1] * np.sign(signed_speed))
-    return FrictionCurve(speeds, np.array(efforts), numbers.friction_at(speeds))
+    return largest(np.array(efforts) / numbers.friction_at(speeds) - 1.0)
 
 
 def stopping_distances(drive: FloatArray, numbers: DriveNumbers) -> tuple[float, float]:
@@ -491,23 +501,16 @@ def stopping_distances(drive: FloatArray, numbers: DriveNumbers) -> tuple[float,
     return float(record.state(column.POSITION)[-1]), float(expected)
 
 
-class Hysteresis(NamedTuple):
-    """The hysteresis loop of a leg with viscous drag behind a motor that swings slowly."""
+def backlash_measures(
+    drive: FloatArray, numbers: DriveNumbers, mass: float, unit: str
+) -> Iterator[Entry]:
+    """Yield errors of the hysteresis loop of a leg with viscous drag behind a slow motor.
 
-    motor: FloatArray
-    """coordinates of the motor [m] or [rad]"""
-    leg: FloatArray
-    """coordinates of the leg [m] or [rad]"""
-    width: float
-    """width of the loop in the middle of the swing"""
-    expected: float
-    """backlash, and twice the compression of the transmission by the drag"""
-    force_inside: float
-    """largest force inside the backlash, relative to the drag"""
-
-
-def hysteresis(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Hysteresis:
-    """Return the loop of motor and leg for an amplitude of ten times the backlash at 0.5 Hz."""
+    The motor swings at 0.5 Hz with an amplitude of ten times the backlash. `unit` is that of the
+    leg's coordinate.
+    """
+    if not numbers.backlash:
+        return
     constants = isolated_drive(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS)
     backlash, stiffness = numbers.backlash, numbers.stiffness
     # So heavy a motor swings harmonically, whatever the leg does to it.
@@ -533,18 +536,28 @@ def hysteresis(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Hystere
     largest_force = float(np.abs(record.force[in_gap]).max(initial=0.0))
     expected = backlash + 2.0 * drag / stiffness
     width = float(leg_lag[downward] - leg_lag[upward])
-    return Hysteresis(motor, record.leg, width, expected, largest_force / drag)
+    yield Measure(
+        "width of the hysteresis loop against backlash and compression: relative error",
+        abs(width / expected - 1.0),
+        5e-3,
+        f"expected {1e3 * expected:.4g} m{unit}; samples are one step apart, and the leg's "
+        "inertia adds to the drag",
+    )
+    yield Measure(
+        "force inside the backlash, per drag", largest_force / drag, 0.0, "no flank is in contact"
+    )
 
 
 def transmission_measures(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Iterator[Entry]:
     """Yield errors of the motor's inertia, the transmission, and their motion with a leg.
 
     Args:
-        drive: `(CONSTANTS,)` of a motor with inertia.
+        drive: `(CONSTANTS,)`.
         numbers: expected parameters.
         mass: [kg] or [kg m2] that the leg moves.
     """
-    errors = coupling(drive, numbers, mass)
+    if not numbers.inertia:
+        return
     yield Measure(
         "motor inertia at the leg, from its acceleration: relative error",
         abs(motor_inertia(drive, numbers) / numbers.inertia - 1.0),
@@ -559,37 +572,17 @@ def transmission_measures(drive: FloatArray, numbers: DriveNumbers, mass: float)
         1e-9,
         "rounding of coordinates leaves 1e-11 of a compression of 1e-5 m or rad",
     )
-    yield Measure(
-        "change of momentum of motor and leg less the motor's impulse, per sum of impulses",
-        errors.momentum_error,
-        1e-13,
-        "the leg receives the mean of the force on the motor; rounding of a thousand sums",
-    )
-    yield Measure(
-        "order of convergence to the exact motion of two masses on a spring",
-        errors.orders[-1],
-        1.9,
-        "second order: spring and damper see motor and leg in the middle of a step",
-        at_least=True,
-        at_bound=True,
-    )
-    yield Measure(
-        f"rate of a leg excited at {EXCITATION_FREQUENCY:g} Hz, steps of {1e3 * ENGINE_STEP:g} ms: "
-        "error per largest rate",
-        errors.rate_error,
-        1e-4,
-        "second order: a step of 0.1 ms is 1.3e-2 of a radian at 20 Hz, and the square of it 2e-4",
-    )
+    yield from coupling_measures(drive, numbers, mass)
 
 
-def friction_measures(
-    drive: FloatArray, numbers: DriveNumbers, curve: FrictionCurve
-) -> Iterator[Entry]:
+def friction_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
     """Yield errors of friction at constant speeds and of the stopping distance."""
+    if not numbers.friction:
+        return
     distance, expected_distance = stopping_distances(drive, numbers)
     yield Measure(
         "motor effort at constant speeds against the friction law: relative error",
-        largest(curve.efforts / curve.law - 1.0),
+        friction_error(drive, numbers),
         1e-6,
         "what is left of the start-up transient after 0.15 s",
     )
@@ -598,18 +591,4 @@ def friction_measures(
         abs(distance / expected_distance - 1.0),
         1e-3,
         "the motor is at rest for the whole of the step in which it stops",
-    )
-
-
-def backlash_measures(loop: Hysteresis, unit: str) -> Iterator[Entry]:
-    """Yield errors of a hysteresis loop; `unit` of its coordinates."""
-    yield Measure(
-        "width of the hysteresis loop against backlash and compression: relative error",
-        abs(loop.width / loop.expected - 1.0),
-        5e-3,
-        f"expected {1e3 * loop.expected:.4g} m{unit}; samples are one step apart, and the leg's "
-        "inertia adds to the drag",
-    )
-    yield Measure(
-        "force inside the backlash, per drag", loop.force_inside, 0.0, "no flank is in contact"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import sqrt
 from time import perf_counter
 
@@ -10,19 +10,22 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.errors import IntegrationError
 from twin.model.integrate import Solution, integrate
 from twin.model.machine_base import ZERO_VECTOR
 from twin.motion.profiles import Law
-from twin.papers.formulations import (
-    Formulation,
-    FormulationRun,
-    formulation_names,
-    simulate_formulation,
-)
+from twin.papers.formulations import Formulation
 from twin.validation.case import CaseResult, Curve, Measure, Panel, Plot, Statement, validation_case
-from twin.validation.cases.formulations.matrices import ERROR_ROUNDINGS
-from twin.validation.measures.comparison import log_curve, trajectory_comparison
+from twin.validation.cases.formulations.matrices import (
+    OUTPUT_STEP,
+    PRINTED_RESULTS,
+    Runs,
+    Stops,
+    error_measures,
+    error_plot,
+    falls,
+    stop_measure,
+)
+from twin.validation.measures.comparison import trajectory_comparison
 from twin.validation.measures.laws import EnergyBalance, balance_of
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
@@ -38,9 +41,6 @@ PEAK_ACCELERATION = 0.8
 FALL_TIME = 0.6
 """[s] Duration of the fall; section 6."""
 
-OUTPUT_STEP = 0.01
-"""[s] Interval between the times at which errors are measured."""
-
 PRINTED_RUN_TIME = 0.546
 """[s] Run time of the C++ program; section 6."""
 
@@ -49,10 +49,6 @@ TIMED_FORMULATION = "extended_to_task"
 
 TIMED_RUNS = 5
 """Number of timed runs, of which the fastest counts."""
-
-ENDING_FORMULATIONS = {"actuator", "extended_to_actuator"}
-"""Formulations whose coordinates end where crank and rod come in line."""
-
 
 ENGINE_TIME = 0.2
 """[s] Duration of the engines' runs; the singular pose comes at 0.25 s."""
@@ -88,23 +84,6 @@ def stroke(law: Law, time: FloatArray, gravity: float) -> tuple[FloatArray, Floa
     return START_HEIGHT + distance * value, distance * slope / rise, distance * curvature / rise**2
 
 
-Runs = Mapping[str, FormulationRun]
-Stops = Mapping[str, IntegrationError]
-
-
-def formulated(
-    platform: Platform, start: FloatArray
-) -> tuple[dict[str, FormulationRun], dict[str, IntegrationError]]:
-    """Return the fall by each formulation as far as it goes, and the errors of those that stop."""
-    runs, stops = {}, {}
-    for name in formulation_names():
-        try:
-            runs[name] = simulate_formulation(platform, name, FALL_TIME, OUTPUT_STEP, pose=start)
-        except IntegrationError as error:
-            runs[name], stops[name] = error.data["run"], error
-    return runs, stops
-
-
 def run_time(platform: Platform, start: FloatArray) -> float:
     """Return seconds that the paper's formulation takes for the fall, the best of some runs."""
     formulation = Formulation(platform, TIMED_FORMULATION)
@@ -116,76 +95,26 @@ def run_time(platform: Platform, start: FloatArray) -> float:
     return float(shortest)
 
 
-def formulation_measures(
-    fall: Solution, runs: Runs, stops: Stops, seconds: float
-) -> Iterator[Measure]:
-    """Yield agreement with the reference, errors of the loop closure, energy and run time."""
-    yield Measure(
-        "formulations that pass the singular pose and should stop, or the other way round",
-        len(ENDING_FORMULATIONS ^ set(stops)),
-        0.0,
-        "the two actuator spaces have to stop, the three others have to pass",
-    )
+def formulation_measures(fall: Solution, runs: Runs, stops: Stops) -> Iterator[Measure]:
+    """Yield agreement with the reference, errors of the loop closure, and energy."""
+    yield stop_measure(stops)
     for name, run in runs.items():
-        title = name.replace("_", "-")
         yield Measure(
-            f"{title}: pose at {run.time[-1]:g} s against the reference",
+            f"{PRINTED_RESULTS[name].title}: pose at {run.time[-1]:g} s against the reference",
             largest(run.pose[-1] - fall(float(run.time[-1]))[0]),
             1e-9,
             "tolerances of 1e-12 and 1e-13 per step, summed up",
             unit="m, 1",
         )
-        resolution, allowed_roundings = run.resolution.max(axis=0), ERROR_ROUNDINGS[name]
-        for k, (error, unit) in enumerate(((run.e1, "m"), (run.e2, "m/s"), (run.e3, "m/s2"))):
-            yield Measure(
-                f"{title}: e{k + 1}",
-                error.max(),
-                allowed_roundings[k] * float(resolution[k]),
-                f"{allowed_roundings[k]:g} roundings of the terms that cancel, {resolution[k]:.1e}",
-                unit=unit,
-            )
-        yield Measure(
-            f"{title}: energy error",
-            largest(run.energy_error),
-            1e-7,
-            "the order printed for actuator spaces in table 7, of the other machine",
-            unit="%",
-        )
-    yield Measure(
-        "extended-to-task: simulated time per run time",
-        FALL_TIME / seconds,
-        1.0,
-        "at least: the paper's subject is simulation in real time",
-        at_least=True,
-    )
-
-
-def error_plot(runs: Runs) -> Plot:
-    """Return figure 17 for all formulations."""
-    panels = (
-        Panel(
-            label,
-            *(
-                log_curve(name.replace("_", "-"), run.time[1:], np.abs(getattr(run, field))[1:])
-                for name, run in runs.items()
-            ),
-            log_y=True,
-        )
-        for label, field in (
-            ("e1 [m]", "e1"),
-            ("e2 [m/s]", "e2"),
-            ("e3 [m/s2]", "e3"),
-            ("energy error [%]", "energy_error"),
-        )
-    )
-    return Plot("Errors of the formulations in the free fall", "time [s]", *panels)
+        reason = "the order printed for actuator spaces in table 7, of the other machine"
+        yield from error_measures(name, run, 1e-7, reason)
 
 
 def fall_statements(runs: Runs, stops: Stops, seconds: float) -> tuple[Statement, ...]:
     """Return the statements about computing time and figure 17."""
     time_text = f"{1e3 * seconds:.2g} ms for {FALL_TIME:g} s"
-    task, stop_time = runs[TIMED_FORMULATION], stops["extended_to_actuator"].data["time"]
-    errors = ", ".join(f"{error.max():.1e}" for error in (task.e1, task.e2, task.e3))
+    stop_time = stops["extended_to_actuator"].data["time"]
+    *errors, energy_error = (f"{error:.1e}" for error in runs[TIMED_FORMULATION].largest_errors)
     return (
         EXTENDED_SPACE_PAPER["fall_run_time"].judged(
             f"{time_text}, by the same formulation.",
@@ -195,7 +124,7 @@ def fall_statements(runs: Runs, stops: Stops, seconds: float) -> tuple[Statement
         ),
         EXTENDED_SPACE_PAPER["fall_real_time"].judged(f"{time_text}.", seconds < FALL_TIME),
         EXTENDED_SPACE_PAPER["loop_errors"].not_given(
-            f"Extended-to-task: e1, e2, e3 {errors}, energy {largest(task.energy_error):.1e} "
+            f"Extended-to-task: e1, e2, e3 {', '.join(errors)}, energy {energy_error} "
             f"percent. Extended-to-actuator has no fall of {FALL_TIME:g} s from the program's "
             f"height: crank and rod are in line after {stop_time:.4f} s.",
             "curves without numbers, and no pose at the start",
@@ -221,7 +150,7 @@ def check_rss_free_fall(platform: Platform) -> CaseResult:
     start = np.array([0.0, 0.0, RSS_START_HEIGHT, 1.0, 0.0, 0.0, 0.0])
     measures, plots = trajectory_comparison(platform, ENGINE_TIME, "Free fall", pose=start)
     fall = integrate(platform, RSS_FALL[-1][0], pose=start)
-    runs, stops = formulated(platform, start)
+    runs, stops = falls(platform, FALL_TIME, pose=start)
     seconds = run_time(platform, start)
     acceleration = platform.forward_dynamics(start, ZERO_VECTOR, np.zeros(platform.n_actuators))
     balance = balance_of(platform, fall)
@@ -231,9 +160,10 @@ def check_rss_free_fall(platform: Platform) -> CaseResult:
         balance.measure(f"reference: energy drift in {fall.time[-1]:g} s"),
         Measure(name, horizontal_fraction, 1e-13, "symmetry; rounding"),
         _published(fall),
-        *formulation_measures(fall, runs, stops, seconds),
+        *formulation_measures(fall, runs, stops),
     ]
-    plots += [_plot(platform, fall, balance), error_plot(runs)]
+    errors = error_plot("Errors of the formulations in the free fall", runs)
+    plots += [_plot(platform, fall, balance), errors]
     statements = [
         *fall_statements(runs, stops, seconds),
         *_statements(fall, acceleration),

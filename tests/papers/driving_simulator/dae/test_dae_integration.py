@@ -17,7 +17,6 @@ from twin.papers.driving_simulator.exact import (
     DrivenLengths,
     ExactModel,
     InputSample,
-    LengthInput,
     SineInput,
     sigmoid_inputs,
     sinusoidal_inputs,
@@ -169,7 +168,7 @@ def test_start_is_consistent_at_both_levels(name):
     assert max_abs(run.rates[0]) > 1e-4, "the paper's inputs do not start at rest"
 
 
-class Broken(LengthInput):
+class Broken:
     """A length that is no number after a second."""
 
     def scaled(self, share):

@@ -6,12 +6,11 @@ Reference: driving simulator paper, section "Index Reduction and converting the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from twin.basics.optional import optional
-from twin.papers.driving_simulator.dae import lagrange
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
-from twin.papers.driving_simulator.exact import cached_derivation
 from twin.papers.driving_simulator.kinematics import PlateModel
 
 
@@ -34,7 +33,7 @@ class IndexReduction:
         return self.ranks.index(self.multipliers.rows) + 1
 
 
-@cached_derivation(lagrange.__name__)
+@cache
 def reduce_index(plate: PlateModel) -> IndexReduction:
     """Return the index reduction of `symbolic_dae(plate)`; `plate.lumped()` gives the paper's.
 

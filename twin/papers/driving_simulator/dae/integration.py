@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector
+from twin.basics.optional import optional
 from twin.errors import IntegrationError
-from twin.papers.driving_simulator.dae import index_reduction, lagrange
 from twin.papers.driving_simulator.dae.index_reduction import multipliers_of_motion
 from twin.papers.driving_simulator.dae.lagrange import (
     COORDINATE_NAMES,
@@ -42,9 +42,6 @@ from twin.papers.driving_simulator.dae.lagrange import (
 from twin.papers.driving_simulator.exact import (
     DrivenLengths,
     InputSample,
-    cached_derivation,
-    code_of,
-    function_of,
 )
 from twin.papers.driving_simulator.kinematics import CORNERS, PlateModel
 
@@ -100,29 +97,28 @@ class NumericDae(NamedTuple):
         return np.asarray(np.linalg.solve(mass, -bias - self.jacobian.T @ multipliers))
 
 
-@lru_cache
+@cache
 def numeric_dae(plate: PlateModel, complete: bool) -> NumericDae:
     """Return the equations of `symbolic_dae(plate, complete)` as functions.
 
     Raises:
         MissingDependencyError: sympy is not installed.
     """
-    jacobian, driving, *codes = _written(plate, complete)
-    return NumericDae(jacobian, driving, *map(function_of, codes))
-
-
-@cached_derivation(lagrange.__name__, index_reduction.__name__)
-def _written(plate: PlateModel, complete: bool) -> tuple[FloatArray, FloatArray, str, str, str]:
-    """Return Jacobians, and source code of mass, bias and multipliers."""
     dae = symbolic_dae(plate, complete)
-    symbols = dae.symbols
+    symbols, lambdify = dae.symbols, optional("sympy").lambdify
     state_symbols = (*symbols.coordinates, *symbols.rates)
-    return (
+    functions = (
+        lambdify(arguments, expressions, modules="numpy", cse=True)
+        for arguments, expressions in (
+            (symbols.coordinates, dae.mass),
+            (state_symbols, dae.bias),
+            ((*state_symbols, *symbols.input_accelerations), multipliers_of_motion(dae)),
+        )
+    )
+    return NumericDae(
         np.array(dae.jacobian, dtype=float),
         np.array(dae.constraints.jacobian(symbols.inputs), dtype=float),
-        code_of(symbols.coordinates, dae.mass),
-        code_of(state_symbols, dae.bias),
-        code_of((*state_symbols, *symbols.input_accelerations), multipliers_of_motion(dae)),
+        *functions,
     )
 
 
@@ -145,8 +141,6 @@ class DaeRun:
     """`(k,)` [m/s] largest entry of their derivatives"""
     known_coordinates: FloatArray
     """`(k, 7)` that the constraints alone give"""
-    known_rates: FloatArray
-    """`(k, 7)` rates that the constraints alone give"""
 
     @property
     def error(self) -> float:
@@ -238,7 +232,6 @@ def _run(dae: NumericDae, inputs: DrivenLengths, time: FloatArray, states: Float
         np.abs(dae.position_error(coordinates, sample.value)).max(axis=1),
         np.abs(dae.position_error(rates, sample.rate)).max(axis=1),
         dae.consistent(sample.value),
-        dae.consistent(sample.rate),
     )
 
 

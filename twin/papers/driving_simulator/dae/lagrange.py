@@ -22,13 +22,13 @@ Reference: driving simulator paper, section "Dynamic Modeling".
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.papers.driving_simulator.exact import cached_derivation
 from twin.papers.driving_simulator.kinematics import CORNER_SIGNS, CORNERS, FIXED_CORNER, PlateModel
 
 COORDINATE_NAMES = ("z_mp", "phi_mp", "theta_mp", "hmp_rr", "hmp_rl", "hmp_fl", "hmp_fr")
@@ -222,8 +222,9 @@ def constraints(plate: PlateModel, symbols: DaeSymbols) -> Any:
     return optional("sympy").Matrix([*tied_constraints, *driven_constraints])
 
 
+@cache
 def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
-    """Return the equations of a plate.
+    """Return the equations of a plate, derived by Lagrange's method.
 
     Args:
         plate: `plate.lumped()` gives the paper's.
@@ -233,12 +234,6 @@ def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
     Raises:
         MissingDependencyError: sympy is not installed.
     """
-    return _derived(plate, complete)
-
-
-@cached_derivation()
-def _derived(plate: PlateModel, complete: bool) -> SymbolicDae:
-    """Derive the equations by Lagrange's method."""
     sympy = optional("sympy")
     symbols = dae_symbols()
     kinetic = sympy.Matrix([kinetic_energy(plate, symbols, complete)])

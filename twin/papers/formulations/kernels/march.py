@@ -1,6 +1,6 @@
-"""Integrating any formulation over a grid of times: Runge-Kutta 4 or Dormand-Prince 5(4).
+"""Integrating any formulation over a grid of times by Dormand-Prince 5(4).
 
-Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.1, II.4.
+Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.4.
 
 The configuration-space formulation has 18 joint coordinates, 12 rigidity constraints, multipliers.
 Its state is y = (q, q'). With f = Q - h,
@@ -25,10 +25,8 @@ from twin.kernels.integrators import (
     SINGULAR_STATE,
     STEP_COLLAPSED,
     Tolerances,
-    combine,
     error_norm,
     fill_stage,
-    shift,
     shrink_factor,
     step_factor,
 )
@@ -178,20 +176,6 @@ def accept(equations: Equations, y: FloatArray, trial: FloatArray) -> None:
 
 
 @device
-def runge_kutta_step(
-    equations: Equations, y: FloatArray, step: float, trial: FloatArray, rates: FloatArray
-) -> bool:
-    """Fill `trial` with the state after a step of order four; return False where it is singular."""
-    regular = True
-    for stage in range(3):
-        shift(y, step if stage == 2 else 0.5 * step, rates[stage], trial)
-        regular &= derivative(equations, trial, rates[stage + 1])
-    if not (combine(y, step, rates, trial) and regular):
-        return False
-    return derivative(equations, trial, rates[6])
-
-
-@device
 def dormand_prince_step(
     equations: Equations, y: FloatArray, step: float, trial: FloatArray, rates: FloatArray
 ) -> bool:
@@ -214,15 +198,13 @@ def march(
 ) -> tuple[int, int]:
     """Advance `y` in place over `grid` (k,) [s] and fill `records` (k, RECORD_SIZE).
 
-    Tolerances of zero make each interval of the grid one step of Runge-Kutta 4. `clock` (2,)
-    becomes the time reached and the last step tried.
+    `clock` (2,) becomes the time reached and the last step tried.
 
     Returns:
         Reason and number of times reached; when it stopped before the end, the next record is
         that of the last state.
     """
     kind, model, work = equations.kind, equations.model, equations.work
-    adaptive = tolerances.relative > 0.0
     size = y.shape[0]
     trial, rates = np.empty(size), np.empty((7, size))
     extended = kind in (EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR)
@@ -230,15 +212,11 @@ def march(
     step, reason = min(1e-3, duration), END_REACHED
     for index in range(grid.shape[0]):
         while time < grid[index]:
-            is_last = not adaptive or time + 1.000001 * step >= grid[index]
+            is_last = time + 1.000001 * step >= grid[index]
             step_length = grid[index] - time if is_last else step
             n_tried += 1
-            if adaptive:
-                regular = dormand_prince_step(equations, y, step_length, trial, rates)
-                error = error_norm(y, trial, rates, step_length, tolerances) if regular else 2.0
-            else:
-                regular = runge_kutta_step(equations, y, step_length, trial, rates)
-                error = 0.0
+            regular = dormand_prince_step(equations, y, step_length, trial, rates)
+            error = error_norm(y, trial, rates, step_length, tolerances) if regular else 2.0
             if regular and error <= 1.0:
                 time = grid[index] if is_last else time + step_length
                 accept(equations, y, trial)
@@ -246,13 +224,11 @@ def march(
                     rates[0, j] = rates[6, j]
                 next_step = step_length * max(MIN_STEP_FACTOR, step_factor(error))
                 step = max(step, next_step) if is_last else next_step
-            elif adaptive:
+            else:
                 step = step_length * shrink_factor(error, regular)
             clock[0], clock[1] = time, step_length
-            if not regular and (not adaptive or step < SMALLEST_STEP * duration):
-                reason = SINGULAR_STATE
-            elif step < SMALLEST_STEP * duration:
-                reason = STEP_COLLAPSED
+            if step < SMALLEST_STEP * duration:
+                reason = STEP_COLLAPSED if regular else SINGULAR_STATE
             elif n_tried > MAX_STEPS:
                 reason = BUFFERS_FULL
             if reason != END_REACHED:

@@ -62,6 +62,8 @@ from twin.papers.formulations.kernels.arrays import (
     put,
 )
 
+Vectors = tuple[Vector, Vector, Vector]
+
 
 @device
 def task_rates(model: Model, work: Work) -> None:
@@ -220,6 +222,13 @@ def attached_change(
 
 
 @device
+def corner_rows(array: FloatArray, model: Model, start: int) -> Vectors:
+    """Return a vector from each row that belongs to a leg at the triangle, entries from `start`."""
+    a, b, c = model.triangle
+    return row(array, a, start), row(array, b, start), row(array, c, start)
+
+
+@device
 def fill_closure(model: Model, work: Work) -> None:
     """Fill the constraints and their Jacobian, columns of `closure`, from tips and tip columns."""
     closure = work.closure
@@ -227,11 +236,10 @@ def fill_closure(model: Model, work: Work) -> None:
         for j in range(18):
             closure[index, j] = 0.0
     corners = model.triangle
+    tips = corner_rows(work.legs, model, LEG_TIP)
     for k in range(3):
         edge_start, edge_end, edge_length = corners[k], corners[(k + 1) % 3], model.edges[k]
-        edge_vector = subtract(
-            row(work.legs, edge_end, LEG_TIP), row(work.legs, edge_start, LEG_TIP)
-        )
+        edge_vector = subtract(tips[(k + 1) % 3], tips[k])
         closure[k, CLOSURE_CONSTRAINT] = (
             dot(edge_vector, edge_vector) / edge_length - edge_length
         ) * 0.5
@@ -242,9 +250,8 @@ def fill_closure(model: Model, work: Work) -> None:
             closure[k, 3 * edge_end + j] = (
                 dot(edge_vector, row(work.tip_columns[edge_end], j, 0)) / edge_length
             )
-    first_tip = row(work.legs, corners[0], LEG_TIP)
-    first_edge = subtract(row(work.legs, corners[1], LEG_TIP), first_tip)
-    second_edge = subtract(row(work.legs, corners[2], LEG_TIP), first_tip)
+    first_tip = tips[0]
+    first_edge, second_edge = subtract(tips[1], first_tip), subtract(tips[2], first_tip)
     for m in range(3):
         attached_leg = model.attached[m]
         alpha, beta, gamma = row(model.coefficients, m, 0)
@@ -277,48 +284,31 @@ def fill_closure(model: Model, work: Work) -> None:
 @device
 def fill_closure_bias(model: Model, work: Work) -> None:
     """Fill dJ/dt times the joint rates, a column of `closure`, from tip rates and tip bias."""
-    corners, closure = model.triangle, work.closure
+    closure = work.closure
+    tips = corner_rows(work.legs, model, LEG_TIP)
+    rates = corner_rows(work.legs, model, LEG_TIP_RATE)
+    biases = corner_rows(work.legs, model, LEG_TIP_BIAS)
     for k in range(3):
-        edge_start, edge_end = corners[k], corners[(k + 1) % 3]
-        edge_vector = subtract(
-            row(work.legs, edge_end, LEG_TIP), row(work.legs, edge_start, LEG_TIP)
-        )
-        rate = subtract(
-            row(work.legs, edge_end, LEG_TIP_RATE), row(work.legs, edge_start, LEG_TIP_RATE)
-        )
-        edge_bias = subtract(
-            row(work.legs, edge_end, LEG_TIP_BIAS), row(work.legs, edge_start, LEG_TIP_BIAS)
-        )
+        end = (k + 1) % 3
+        edge_vector, rate = subtract(tips[end], tips[k]), subtract(rates[end], rates[k])
+        edge_bias = subtract(biases[end], biases[k])
         closure[k, CLOSURE_BIAS] = (dot(rate, rate) + dot(edge_vector, edge_bias)) / model.edges[k]
-    a, b, c = corners[0], corners[1], corners[2]
-    first_tip, rate = row(work.legs, a, LEG_TIP), row(work.legs, a, LEG_TIP_RATE)
-    first_edge, second_edge = (
-        subtract(row(work.legs, b, LEG_TIP), first_tip),
-        subtract(row(work.legs, c, LEG_TIP), first_tip),
-    )
-    edge_rate_product = cross(
-        subtract(row(work.legs, b, LEG_TIP_RATE), rate),
-        subtract(row(work.legs, c, LEG_TIP_RATE), rate),
-    )
+    first_edge, second_edge = subtract(tips[1], tips[0]), subtract(tips[2], tips[0])
+    edge_rate_product = cross(subtract(rates[1], rates[0]), subtract(rates[2], rates[0]))
     for m in range(3):
-        tip_biases = (
-            row(work.legs, a, LEG_TIP_BIAS),
-            row(work.legs, b, LEG_TIP_BIAS),
-            row(work.legs, c, LEG_TIP_BIAS),
-            row(work.legs, model.attached[m], LEG_TIP_BIAS),
-        )
-        edge_bias = attached_change(model.coefficients, m, first_edge, second_edge, tip_biases)
+        changes = (*biases, row(work.legs, model.attached[m], LEG_TIP_BIAS))
+        edge_bias = attached_change(model.coefficients, m, first_edge, second_edge, changes)
         edge_bias = subtract(edge_bias, scale(2.0 * model.coefficients[m, 2], edge_rate_product))
         for k in range(3):
             closure[3 + 3 * m + k, CLOSURE_BIAS] = edge_bias[k]
 
 
 @device
-def triangle_axes(a: Vector, b: Vector, c: Vector) -> tuple[Vector, Vector, Vector]:
+def triangle_axes(corners: Vectors) -> Vectors:
     """Return the axes of a triangle: along a side, in its plane, across it."""
-    first_side = subtract(b, a)
+    first_side = subtract(corners[1], corners[0])
     x = scale(1.0 / norm(first_side), first_side)
-    normal = cross(x, subtract(c, a))
+    normal = cross(x, subtract(corners[2], corners[0]))
     z = scale(1.0 / norm(normal), normal)
     return x, cross(z, x), z
 
@@ -342,50 +332,22 @@ def quaternion_from_axes(r: Matrix) -> Quaternion:
 
 
 @device
+def carried_axis(axes: Vectors, home_axes: Vectors, j: int) -> Vector:
+    """Return where the rotation that takes `home_axes` to `axes` takes the unit vector j."""
+    first_two = add(scale(home_axes[0][j], axes[0]), scale(home_axes[1][j], axes[1]))
+    return add(first_two, scale(home_axes[2][j], axes[2]))
+
+
+@device
 def pose_from_tips(model: Model, work: Work) -> None:
     """Fill `pose` with that of the triangle of tips."""
-    legs, corners = model.legs.rows, model.triangle
-    tip_axes = triangle_axes(
-        row(work.legs, corners[0], LEG_TIP),
-        row(work.legs, corners[1], LEG_TIP),
-        row(work.legs, corners[2], LEG_TIP),
-    )
-    home_axes = triangle_axes(
-        row(legs, corners[0], PLATFORM_JOINT),
-        row(legs, corners[1], PLATFORM_JOINT),
-        row(legs, corners[2], PLATFORM_JOINT),
-    )
-    matrix = (
-        tip_axes[0][0] * home_axes[0][0]
-        + tip_axes[1][0] * home_axes[1][0]
-        + tip_axes[2][0] * home_axes[2][0],
-        tip_axes[0][0] * home_axes[0][1]
-        + tip_axes[1][0] * home_axes[1][1]
-        + tip_axes[2][0] * home_axes[2][1],
-        tip_axes[0][0] * home_axes[0][2]
-        + tip_axes[1][0] * home_axes[1][2]
-        + tip_axes[2][0] * home_axes[2][2],
-        tip_axes[0][1] * home_axes[0][0]
-        + tip_axes[1][1] * home_axes[1][0]
-        + tip_axes[2][1] * home_axes[2][0],
-        tip_axes[0][1] * home_axes[0][1]
-        + tip_axes[1][1] * home_axes[1][1]
-        + tip_axes[2][1] * home_axes[2][1],
-        tip_axes[0][1] * home_axes[0][2]
-        + tip_axes[1][1] * home_axes[1][2]
-        + tip_axes[2][1] * home_axes[2][2],
-        tip_axes[0][2] * home_axes[0][0]
-        + tip_axes[1][2] * home_axes[1][0]
-        + tip_axes[2][2] * home_axes[2][0],
-        tip_axes[0][2] * home_axes[0][1]
-        + tip_axes[1][2] * home_axes[1][1]
-        + tip_axes[2][2] * home_axes[2][1],
-        tip_axes[0][2] * home_axes[0][2]
-        + tip_axes[1][2] * home_axes[1][2]
-        + tip_axes[2][2] * home_axes[2][2],
-    )
+    tips = corner_rows(work.legs, model, LEG_TIP)
+    joints = corner_rows(model.legs.rows, model, PLATFORM_JOINT)
+    tip_axes, home_axes = triangle_axes(tips), triangle_axes(joints)
+    x = carried_axis(tip_axes, home_axes, 0)
+    y = carried_axis(tip_axes, home_axes, 1)
+    z = carried_axis(tip_axes, home_axes, 2)
+    matrix = (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
     state = work.platform
     state[3], state[4], state[5], state[6] = quaternion_from_axes(matrix)
-    corner_arm = rotate(matrix, row(legs, corners[0], PLATFORM_JOINT))
-    position = subtract(row(work.legs, corners[0], LEG_TIP), corner_arm)
-    state[0], state[1], state[2] = position
+    state[0], state[1], state[2] = subtract(tips[0], rotate(matrix, joints[0]))

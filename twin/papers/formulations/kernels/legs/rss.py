@@ -42,6 +42,7 @@ from twin.papers.formulations.kernels.arrays import (
 from twin.papers.formulations.kernels.legs.ups import (
     angular_motion,
     fill_frame,
+    leg_axes,
     point_along,
     point_bias,
 )
@@ -87,11 +88,7 @@ def place_leg(rows: FloatArray, model: Model, work: Work, i: int) -> None:
 @device
 def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector) -> None:
     """Fill the tip's bias and the leg's block of mass and bias from joints and rates."""
-    x, y, z = (
-        row(work.legs, i, LEG_AXES),
-        row(work.legs, i, LEG_AXES + 3),
-        row(work.legs, i, LEG_AXES + 6),
-    )
+    x, y, z = leg_axes(work, i)
     columns, axis = work.tip_columns[i], row(rows, i, AXIS)
     first_column, second_column, third_column = (
         row(columns, 0, 0),

@@ -75,6 +75,16 @@ def fill_frame(
 
 
 @device
+def leg_axes(work: Work, i: int) -> tuple[Vector, Vector, Vector]:
+    """Return the axes x, y, z of leg i in the base."""
+    return (
+        row(work.legs, i, LEG_AXES),
+        row(work.legs, i, LEG_AXES + 3),
+        row(work.legs, i, LEG_AXES + 6),
+    )
+
+
+@device
 def angular_motion(work: Work, i: int) -> tuple[Vector, Vector]:
     """Return angular velocity, and angular acceleration without second rates, leg frame."""
     c, s = work.legs[i, LEG_ELEVATION], work.legs[i, LEG_ELEVATION + 1]
@@ -115,11 +125,7 @@ def place_leg(rows: FloatArray, model: Model, work: Work, i: int) -> None:
 @device
 def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector) -> None:
     """Fill the tip's bias and the leg's block of mass and bias from joints and rates."""
-    x, y, z = (
-        row(work.legs, i, LEG_AXES),
-        row(work.legs, i, LEG_AXES + 3),
-        row(work.legs, i, LEG_AXES + 6),
-    )
+    x, y, z = leg_axes(work, i)
     c, s = work.legs[i, LEG_ELEVATION], work.legs[i, LEG_ELEVATION + 1]
     rate, length = work.legs[i, LEG_RATE + 2], work.legs[i, LEG_JOINT + 2]
     omega, alpha = angular_motion(work, i)
@@ -160,11 +166,7 @@ def fill_leg_mass(
 @device
 def leg_potential(rows: FloatArray, work: Work, i: int, gravity: Vector) -> float:
     """Return the potential energy [J]; zero at the base's origin."""
-    x, y, z = (
-        row(work.legs, i, LEG_AXES),
-        row(work.legs, i, LEG_AXES + 3),
-        row(work.legs, i, LEG_AXES + 6),
-    )
+    x, y, z = leg_axes(work, i)
     weight = (dot(gravity, x), dot(gravity, y), dot(gravity, z))
     housing, rod = rows[i, HOUSING_MASS], rows[i, ROD_MASS]
     fallen = housing * dot(row(rows, i, HOUSING_CENTER), weight)
