@@ -11,13 +11,12 @@ from inspect import cleandoc
 from typing import Any, Literal, NamedTuple, get_args
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray
+from twin.charts.panels import Line
 from twin.errors import InputError
 
 Verdict = Literal["pass", "fail", "info"]
 Agreement = Literal["reproduced", "differs", "not given"]
 AGREEMENT_KINDS: tuple[Agreement, ...] = get_args(Agreement)
-CurveStyle = Literal["line", "dash", "dot", "markers", "line+markers"]
 
 UNEXPECTED_REASON = "a fault, or parameters that are not the paper's"
 """Reason why a statement differs that is on record as reproduced."""
@@ -64,15 +63,8 @@ class Quantity(NamedTuple):
 Entry = Measure | Quantity
 """One number of a case."""
 
-
-@dataclass(frozen=True)
-class Curve:
-    """One line of a plot; `x` and `y` are `(k,)`."""
-
-    name: str
-    x: FloatArray
-    y: FloatArray
-    style: CurveStyle = "line"
+Curve = Line
+"""One line of a plot."""
 
 
 @dataclass(init=False)
@@ -243,7 +235,7 @@ class Case:
     """whether the case makes no sense without gravity, since nothing would move"""
     condition: Condition | None = None
     """further condition on the machine; None: none"""
-    cost: float = 1.0
+    run_time: float = 1.0
     """[s] approximate run time on the slowest machine; the slowest cases are started first"""
 
     def __post_init__(self) -> None:

@@ -81,8 +81,8 @@ def left_out(
     ]
 
 
-def engine_notes(machines: Sequence[str | Path]) -> list[str]:
-    """Return notes where engines deviate from the machines' files, one sentence each."""
+def raised_mass_notes(machines: Sequence[str | Path]) -> list[str]:
+    """Return notes on parts whose masses are raised for the engines, one sentence each."""
     notes = []
     for machine in machines:
         parameters = load(machine).parameters
@@ -97,7 +97,7 @@ def run_case(task: Task) -> CaseResult:
     case = load_case(key)
     try:
         with warnings.catch_warnings():
-            # Said once, by `engine_notes`, and not by each case in each process.
+            # Said once, by `raised_mass_notes`, and not by each case in each process.
             warnings.simplefilter("ignore", TwinWarning)
             result = case.run(load(machine))
     except MissingDependencyError as error:
@@ -167,8 +167,8 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]
     # Spawned, not forked: engines and compiled code hold threads that do not survive a fork.
     with one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         # A long case started last would run alone on one core.
-        by_cost = sorted(tasks, key=lambda task: -load_case(task[2]).cost)
-        task_of_future = {pool.submit(run_case, task): task for task in by_cost}
+        slowest_first = sorted(tasks, key=lambda task: -load_case(task[2]).run_time)
+        task_of_future = {pool.submit(run_case, task): task for task in slowest_first}
         try:
             for future in as_completed(task_of_future):
                 yield task_of_future[future], collected_result(future, task_of_future[future])

@@ -159,7 +159,7 @@ class Solution(NamedTuple):
 
     unknowns: FloatArray
     covariance: FloatArray
-    """`(u, u)`; zero along directions that are held; raised where residuals are"""
+    """`(u, u)`; zero along directions that are held, larger if residuals exceed the noise"""
     unobservable: FloatArray
     """`(s, u)` orthonormal directions that the data do not show"""
     sizes: FloatArray

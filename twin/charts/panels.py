@@ -110,12 +110,13 @@ def round_below(value: float) -> float:
 
 
 class Line(NamedTuple):
-    """One curve: `x` and `y` `(k,)`; `style` as in `twin.validation.case.Curve`, or "steps"."""
+    """One curve; `x` and `y` are `(k,)`."""
 
     name: str
     x: FloatArray
     y: FloatArray
     style: str = "line"
+    """line, dash, dot, markers, line+markers or steps"""
 
 
 class Axes(NamedTuple):

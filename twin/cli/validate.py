@@ -29,12 +29,12 @@ def validate(
     from twin.charts.panels import number
     from twin.machine.machine import machine_names
     from twin.validation.report.page import make_report
-    from twin.validation.runner import engine_notes
+    from twin.validation.runner import raised_mass_notes
 
     check_files(report=report, json=json)
     names = machines or machine_names()
     content = make_report(names, case, report, json, jobs, command_line())
-    for note in engine_notes(names):
+    for note in raised_mass_notes(names):
         line(note)
     rows = []
     for entry in content["cases"]:

@@ -311,7 +311,7 @@ def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
     }[reason]
     final_state = {"pose": y[:7].copy(), "twist": y[7:13].copy(), "deflection": y[13:].copy()}
     raise IntegrationError(
-        f"stopped at t = {time:.9g} s ({reason}, last step {step:.3g} s): {advice}",
+        f"stopped at t = {time:.9g} s ({reason}, next step {step:.3g} s): {advice}",
         {"reason": reason, "time": time, "step": step, **final_state},
     )
 

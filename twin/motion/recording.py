@@ -237,6 +237,7 @@ def _force_use(machine: MachineModel, forces: FloatArray) -> float:
 
 
 def _jump_use(machine: MachineModel, coordinates: FloatArray) -> float:
+    """Return the largest jump of an actuator from home over the one that it can follow."""
     speed = _limits(machine, "speed")
     max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
     max_jump = np.minimum(max_fraction * machine.stroke, JUMP_TIME * speed)

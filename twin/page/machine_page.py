@@ -40,11 +40,11 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
         return f"{session.platform.name.replace(' ', '_')}.npz"
 
     def save(gui: Any, requests: Any, page: Page) -> list[Any]:
-        set_ups.append(SetUpPanel(gui, requests, session, motions[0], page.kept))
+        set_ups.append(SetUpPanel(gui, requests, session, motions[0], page.saved_controls))
         return [SavePanel(gui, requests, file_name, session.trajectory), set_ups[0]]
 
     def push(gui: Any, requests: Any, page: Page) -> list[Any]:
-        page.kept.append(panel := PushPanel(gui, requests, session, page.view))
+        page.saved_controls.append(panel := PushPanel(gui, requests, session, page.view))
         return [panel]
 
     sliders = []

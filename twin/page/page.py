@@ -163,18 +163,18 @@ class Page:
         self._panels: list[Panel] = [] if strip is None else [strip(server.gui)]
         run_panel = RunPanel(server.gui, self.requests, self.runner, home)
         self._panels.append(run_panel)
-        self.kept: list[SavedControls] = [run_panel]
+        self.saved_controls: list[SavedControls] = [run_panel]
         tab_group = server.gui.add_tab_group()
         for tab in tabs:
             with tab_group.add_tab(tab.title):
                 self._panels += tab.make(server.gui, self.requests, self)
         with tab_group.add_tab("View"):
-            self._viewing = ViewPanel(server.gui, self.requests, source, self.view)
-        self._panels.append(self._viewing)
+            self._view_panel = ViewPanel(server.gui, self.requests, source, self.view)
+        self._panels.append(self._view_panel)
         self._charts = LiveCharts(server, source.history.charts, charts)
-        self.kept += [self._viewing, self._charts]
+        self.saved_controls += [self._view_panel, self._charts]
         self._frames = 0
-        told_settings = {"scheme": self._viewing.follow_system}
+        told_settings = {"scheme": self._view_panel.follow_system}
         on_arrival(
             server,
             self.requests,
@@ -205,7 +205,7 @@ class Page:
         """Turn the camera of a newly opened page to the machine, unless a link has placed it."""
 
         def look() -> None:
-            if client.client_id not in self._viewing.placed:
+            if client.client_id not in self._view_panel.placed:
                 self.view.look(FIRST_VIEW, [client])
 
         self.runner.do(look)
@@ -219,7 +219,7 @@ class Page:
             self.view.look(FIRST_VIEW)
         comparison = getattr(source, "comparison_scene", None)
         self.view.update(source.scene, source.time, comparison)
-        self._viewing.draw()
+        self._view_panel.draw()
 
     def _show_status(self) -> None:
         source, runner = self.runner.source, self.runner

@@ -162,13 +162,13 @@ LASTING_KINDS = ("sensor", "counts", "slip")
 """Kinds of alarms that last until `reset`."""
 
 WAITING_STATE = "waiting"
-"""State of a shadow that waits for its first samples."""
+"""State of a shadow without a running model: before its first samples, after a stop or gap."""
 
 LEARNING_STATE = "learning"
 """State of a shadow that still learns."""
 
 WATCHING_STATE = "watching"
-"""State of a shadow that raises alarms."""
+"""State of a shadow that compares with what it has learned and raises all alarms."""
 
 
 class ShadowState(NamedTuple):

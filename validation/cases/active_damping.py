@@ -33,7 +33,6 @@ from twin.simulation.simulate import simulate
 from twin.validation.case import (
     CaseResult,
     Curve,
-    CurveStyle,
     Entry,
     Measure,
     Panel,
@@ -213,7 +212,7 @@ class Release(NamedTuple):
     kinds=("strut", "viscoelastic"),
     because="only legs with springs have modes to be damped",
     condition=lambda platform: "" if platform.n_actuators == 6 else SIX_ACTUATORS_REASON,
-    cost=2.5,
+    run_time=2.5,
 )
 def check_active_damping(platform: Platform) -> CaseResult:
     """Active damping: force feedback, velocity feedback, HAC-LAC.
@@ -282,7 +281,7 @@ def _decays(controllers: dict[str, LocalFeedback]) -> tuple[list[Entry], Plot]:
                 )
             )
             # The engines' curves lie on each other.
-            style: CurveStyle = "dash" if curves else "line"
+            style = "dash" if curves else "line"
             curves.append(Curve(DISPLAY_NAMES[engine], time, swing / abs(swing[0]), style))
         panels.append(Panel(f"{DISPLAY_NAMES[name]}: slowest mode", *curves))
     title = "Free decay of the slowest mode"

@@ -145,7 +145,7 @@ AGREEMENT_TIME = 0.2
 """[s] Duration of the runs in which engines are compared."""
 
 
-@validation_case(cost=2.5)
+@validation_case(run_time=2.5)
 def check_closed_loop(platform: Platform) -> CaseResult:
     """Closed loop, drives and safe stops.
 
@@ -272,6 +272,9 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
             )
         except MissingDependencyError as error:
             yield missing(limit.label, error)
+            continue
+        if trajectory.stopped:
+            yield Measure(f"{limit.label}: closed loop stopped", 1.0, 0.0, trajectory.stopped)
             continue
         distance = position_error(trajectory.pose, reference.pose)
         distance = distance + ideal_platform.joint_radius * rotation_error(

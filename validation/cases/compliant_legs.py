@@ -63,7 +63,7 @@ CHAIR_SIZE = np.array([1.05, 0.62, 0.90])
 @validation_case(
     kinds=("viscoelastic",),
     because="the paper's systems are those of legs with a spring and a damper in series",
-    cost=2.0,
+    run_time=2.0,
 )
 def check_compliant_systems(platform: Platform) -> CaseResult:
     """Linear systems of the viscoelastic legs.
@@ -347,7 +347,7 @@ SEGMENTS_REASON = "typed a second time from de Leva's table, no tensor is moved:
 @validation_case(
     machines=("compliant_stewart",),
     because="a person on the platform and loads of 100 N belong to a machine of that size",
-    cost=4.0,
+    run_time=4.0,
 )
 def check_compliant_response(platform: Platform) -> CaseResult:
     """Sag, modes, load cases and occupant of the compliant platform.

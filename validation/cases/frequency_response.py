@@ -30,7 +30,6 @@ from twin.papers.stewart_thesis import (
 from twin.validation.case import (
     CaseResult,
     Curve,
-    CurveStyle,
     Entry,
     Measure,
     Panel,
@@ -38,6 +37,7 @@ from twin.validation.case import (
     Statement,
     validation_case,
 )
+from twin.validation.cases.tuning import PRINTED_BANDWIDTH
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_THESIS, PrintedValue
@@ -67,8 +67,6 @@ FIGURE_SOURCE = f"{STEWART_THESIS}, figure 4.30"
 PRINTED_PEAK = PrintedValue(FIGURE_SOURCE, "peak", "7", "dB")
 
 PEAK_FREQUENCY = PrintedValue(FIGURE_SOURCE, "frequency of the peak", "about 150", "Hz")
-
-PRINTED_BANDWIDTH = PrintedValue(FIGURE_SOURCE, "bandwidth", "about 220", "Hz")
 
 AT_70 = PrintedValue(FIGURE_SOURCE, "amplification at 70 Hz", "4", "dB")
 
@@ -207,7 +205,7 @@ def transmissibility_measures(platform: Platform) -> tuple[list[Entry], list[Plo
 @validation_case(
     machines=("stewart", "micro_hexapod", "compliant_stewart"),
     because="the thesis' own machine, and those with springs in or beside their actuators",
-    cost=4.0,
+    run_time=4.0,
 )
 def check_frequency_response(platform: Platform) -> CaseResult:
     """Frequency responses against exact and linear models.
@@ -264,7 +262,10 @@ def _loop(platform: Platform) -> CaseResult:
 
 
 def _figure(candidates: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> Plot:
-    lines = [_modelled(candidates[key]) for key in ("pitch", "current", "lag", "lag, difference")]
+    lines = [
+        _response_curve(candidates[key].name, candidates[key].loop.response(RESPONSE_FREQUENCIES))
+        for key in ("pitch", "current", "lag", "lag, difference")
+    ]
     for engine, measured in runs.items():
         actuator_response: FrequencyResponse = measured.actuators[1]
         lines.append(_response_curve(f"actuator 1 on {engine}", actuator_response, "markers"))
@@ -284,11 +285,7 @@ def _figure(candidates: dict[str, Candidate], runs: dict[str, MeasuredResponse])
     )
 
 
-def _modelled(one: Candidate) -> Curve:
-    return _response_curve(one.name, one.loop.response(RESPONSE_FREQUENCIES))
-
-
-def _response_curve(name: str, response: FrequencyResponse, style: CurveStyle = "line") -> Curve:
+def _response_curve(name: str, response: FrequencyResponse, style: str = "line") -> Curve:
     """Return the readable part of a response."""
     visible = response.only(response.magnitude >= MIN_DRAWN_LEVEL)
     return Curve(name, visible.frequency, visible.magnitude, style)

@@ -27,7 +27,7 @@ TARGET = "target of the study with known truth (benchmarks/known_truth.py)"
 @validation_case(
     machines=("stewart",),
     because="one machine with drives of the data sheets stands for all: a run takes ten seconds",
-    cost=9.0,
+    run_time=9.0,
 )
 def check_identification(platform: Platform) -> CaseResult:
     """Identification of a machine of known numbers.

@@ -53,7 +53,7 @@ RANDOM_SEED = 7
 @validation_case(
     machines=("stewart", "srspm"),
     because="the designs are shown on two rigid machines with six prismatic actuators",
-    cost=2.0,
+    run_time=2.0,
 )
 def check_linear_control(platform: Platform) -> CaseResult:
     """LQR and loop shaping on the linearised machine.

@@ -303,7 +303,7 @@ def _translation_statement(platform: Platform, target: FloatArray) -> Statement:
 @validation_case(
     machines=("micro_hexapod",),
     because="the paper states the test for its own machine, micro_hexapod",
-    cost=5.0,
+    run_time=5.0,
 )
 def check_micro_hexapod(platform: Platform) -> CaseResult:
     """Pose test, conventions and sag of the positioning hexapod.

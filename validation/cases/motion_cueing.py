@@ -21,7 +21,7 @@ from twin.motion.cueing import (
     workspace_use,
 )
 from twin.motion.cueing.algorithm import machine_ranges
-from twin.motion.cueing.perception import CANAL_MODEL, FORCE_THRESHOLD, OTOLITH_MODEL
+from twin.motion.cueing.perception import CANAL_MODEL, OTOLITH_MODEL, SPECIFIC_FORCE_THRESHOLD
 from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
 from twin.motion.cueing.workspace_use import sensed_manoeuvre
@@ -225,7 +225,7 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
 @validation_case(
     machines=("stewart", "driving_simulator"),
     because="the two machines that are motion simulators; the others have no driver",
-    cost=3.5,
+    run_time=3.5,
 )
 def check_motion_cueing(platform: Platform) -> CaseResult:
     """Motion cueing: classical, adaptive and predictive.
@@ -309,7 +309,7 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entr
 
 
 def _turn(outcomes: dict[str, Outcome]) -> Iterator[Entry]:
-    threshold = float(FORCE_THRESHOLD[1])
+    threshold = float(SPECIFIC_FORCE_THRESHOLD[1])
     for name, outcome in outcomes.items():
         time = outcome.error.time
         steady = (time >= STEADY_INTERVAL[0]) & (time <= STEADY_INTERVAL[1])

@@ -162,7 +162,7 @@ def _numbers(values: object) -> str:
 @validation_case(
     machines=("stewart",),
     because="the thesis gives these numbers for its own machine; `twin payload` takes others",
-    cost=3.0,
+    run_time=3.0,
 )
 def check_payload(platform: Platform) -> CaseResult:
     """Largest payloads of the Stewart thesis.

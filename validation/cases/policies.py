@@ -137,7 +137,7 @@ def falls_short(row: dict[str, Any], max_ratio: float | None) -> bool:
 @validation_case(
     machines=("stewart", "compliant_stewart"),
     because="policies are shipped for stewart and compliant_stewart",
-    cost=6.0,
+    run_time=6.0,
 )
 def check_policies(platform: Platform) -> CaseResult:
     """Trained policies.

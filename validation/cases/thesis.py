@@ -42,7 +42,7 @@ YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
 @validation_case(
     machines=("stewart",),
     because="the thesis gives these numbers for its own machine, stewart",
-    cost=0.5,
+    run_time=0.5,
 )
 def check_published(platform: Platform) -> CaseResult:
     """Printed numbers of the Stewart thesis.
@@ -146,7 +146,7 @@ PITCH_FRACTION = 0.1
 @validation_case(
     machines=("stewart",),
     because="the thesis tests its own machine, stewart; others make the driven motion about home",
-    cost=1.5,
+    run_time=1.5,
 )
 def check_tank_motion(platform: Platform) -> CaseResult:
     """Tank-track motion.

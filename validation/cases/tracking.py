@@ -424,7 +424,7 @@ def _error_ratio(evidence: Evidence, plant: str) -> float:
 @validation_case(
     machines=("stewart",),
     because="the thesis controls its own machine, stewart; other machines' controllers are tested",
-    cost=5.0,
+    run_time=5.0,
 )
 def check_tracking(platform: Platform) -> CaseResult:
     """Tank motion under control.

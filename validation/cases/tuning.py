@@ -490,7 +490,7 @@ def _settled_text(figures: StepFigures) -> str:
 @validation_case(
     machines=("stewart",),
     because="specification, gains and results are those of the thesis' machine",
-    cost=2.5,
+    run_time=2.5,
 )
 def check_tuning(platform: Platform) -> CaseResult:
     """Step responses and tuning of the Stewart thesis.

@@ -52,7 +52,7 @@ RANGE_FRACTION = 0.5
 """Fraction of each range, from home to its ends, within which the machine is judged."""
 
 
-@validation_case(cost=0.5)
+@validation_case(run_time=0.5)
 def check_feasibility(platform: Platform) -> CaseResult:
     """Feasibility at rest.
 
@@ -258,7 +258,7 @@ def _volume(region: Region, fraction: float, box: float, region_name: str) -> Me
 
 @validation_case(
     condition=lambda platform: SAME_MACHINE_REASON if platform.name == "compliant_stewart" else "",
-    cost=3.0,
+    run_time=3.0,
 )
 def check_workspace(platform: Platform) -> CaseResult:
     """Workspace.

@@ -17,7 +17,7 @@ from twin.model.integrate import static_deflection
 from twin.motion import Motion
 from twin.rotations import displacement
 from twin.simulation.simulate import Trajectory, simulate
-from twin.validation.case import Curve, CurveStyle, Entry, Measure, Panel, Plot, Quantity
+from twin.validation.case import Curve, Entry, Measure, Panel, Plot, Quantity
 from twin.validation.measures.equilibrium import (
     COMPARED_TIMESTEP,
     compared_step,
@@ -115,7 +115,7 @@ def missing(label: str, error: MissingDependencyError) -> Quantity:
     return Quantity(f"{label}: not compared", float("nan"), note=str(error), unit="")
 
 
-def log_curve(name: str, x: FloatArray, y: FloatArray, style: CurveStyle = "line") -> Curve:
+def log_curve(name: str, x: FloatArray, y: FloatArray, style: str = "line") -> Curve:
     """Return an error curve for a logarithmic axis."""
     return Curve(name, x, np.maximum(y, LOG_FLOOR), style)
 
@@ -187,7 +187,7 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
     """Return the plot of an engine against the reference, error below."""
     time, label = reference.time, ENGINE_LABELS[trajectory.engine]
     start_pose = reference.pose[0]
-    sources: tuple[tuple[str, Trajectory, CurveStyle, slice], ...] = (
+    sources: tuple[tuple[str, Trajectory, str, slice], ...] = (
         ("reference", reference, "line", slice(None)),
         (label, trajectory, "dash", slice(None, None, 1 + len(time) // DASHED_POINTS)),
     )

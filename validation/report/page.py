@@ -24,7 +24,7 @@ from twin.analysis.platform import Platform, load
 from twin.basics.files import check_place, write_text
 from twin.basics.optional import library_versions, optional
 from twin.charts import style
-from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text
+from twin.charts.panels import Axes, number, panels_figure, thin_out, value_text
 from twin.machine.file.read import describe
 from twin.machine.machine import machine_names
 from twin.model.batch import usable_cores
@@ -145,9 +145,9 @@ def plot_figure(plot: Plot) -> Any:
     return panels_figure(panels, plot.x_label, log_x=plot.log_x)
 
 
-def _thinned(curve: Curve) -> Line:
+def _thinned(curve: Curve) -> Curve:
     shown = thin_out(curve.x, curve.y, CURVE_POINTS)
-    return Line(curve.name, curve.x[shown], curve.y[shown], curve.style)
+    return curve._replace(x=curve.x[shown], y=curve.y[shown])
 
 
 def compressed(text: str) -> str:

@@ -61,7 +61,7 @@ def test_modes_are_as_printed(shipped):
     tipping = held.growth[held.growth > 0.0]
     assert f"at rates of {tipping.min():.1f} to {tipping.max():.1f} 1/s" in PAGE
     longer = rest_lengths(shipped, shipped.home, shipped.home_extension).rest_lengths
-    assert f"With {longer[0]:.4f} m instead of 0.16 m" in PAGE
+    assert f"With rest lengths of {longer[0]:.4f} m instead of 0.16 m" in PAGE
 
 
 def test_load_cases_are_as_printed(shipped):

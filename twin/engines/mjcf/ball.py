@@ -38,7 +38,7 @@ def add_ball_materials(asset: Element) -> None:
 def add_ball_plate(platform: Element, ball: Ball) -> None:
     """Add the plate to the platform's body, without mass of its own."""
     top, bottom = ball.plate_height, ball.plate_height - ball.plate_thickness
-    ends = {"type": "cylinder", "fromto": text([0.0, 0.0, bottom, 0.0, 0.0, top])}
+    shape_attributes = {"type": "cylinder", "fromto": text([0.0, 0.0, bottom, 0.0, 0.0, top])}
     contact_attributes = {"contype": "1", "conaffinity": "0", "group": "2", "mass": "0"}
     size = text([ball.plate_radius])
     add(
@@ -47,7 +47,7 @@ def add_ball_plate(platform: Element, ball: Ball) -> None:
         name=BALL_PLATE_NAME,
         size=size,
         material=BALL_PLATE_NAME,
-        **ends,
+        **shape_attributes,
         **contact_attributes,
     )
 

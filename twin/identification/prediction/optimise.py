@@ -232,9 +232,10 @@ class Search:
         self.scales = [rms_scale(error, problem.blocks) for error, problem in pairs]
 
     def starts(self, given: FloatArray | None) -> list[FloatArray]:
-        """Return where a search may begin `(p,)`: at the file, at `given` values, beside friction.
+        """Return the starts of the search, each `(p,)`: the file's values, then `given` ones.
 
-        Friction that is far off holds motors that should move, or lets them go.
+        Both with free terms at `TERM_START`. Two more have other friction: with friction far off,
+        simulated motors stick where the real ones move, or the reverse.
         """
         starts = [term_starts(self.parameters)]
         if given is not None:

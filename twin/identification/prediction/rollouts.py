@@ -503,10 +503,11 @@ def _width(recording: Recording) -> int:
 
 
 def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording, float]:
-    """Return a recording with its commands on the clock of the encoders, and their move [s].
+    """Return a recording with its commands on the encoders' clock, and the shift of these [s].
 
     The motors' speeds, or the efforts that the file's numbers give for their motion, follow the
-    commands. That time less the delays and lags of the file is the clock difference. The commands
+    commands. The time by which they do, less the delays and lags of the file, is the clock
+    difference. The commands
     are not moved if it is small, or if the correlation is too low.
 
     Raises:
@@ -551,9 +552,9 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     ), clock_difference
 
 
-def _offset(channel: Channel, reference: Channel, most: float) -> TimeOffset | None:
-    """Return the offset between two channels, None where there is none up to `most` [s]."""
+def _offset(channel: Channel, reference: Channel, max_offset: float) -> TimeOffset | None:
+    """Return the offset between two channels, None where there is none up to `max_offset` [s]."""
     try:
-        return time_offset(channel, reference, most)
+        return time_offset(channel, reference, max_offset)
     except InputError:
         return None

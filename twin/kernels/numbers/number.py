@@ -89,11 +89,11 @@ class Number(types.Type):  # type: ignore[misc]
 
     @abstractmethod
     def negative(self, builder: Builder, value: Value) -> Value:
-        """Return the number with the other sign."""
+        """Return the negated number."""
 
     @abstractmethod
     def compare(self, builder: Builder, sign: str, a: Operand, b: Operand) -> Value:
-        """Return one bit: whether a comparison holds; of several lanes, in all of them."""
+        """Return one bit: whether a comparison holds in all lanes; not with NaN."""
 
     @abstractmethod
     def load(self, builder: Builder, pointer: Value) -> Value:

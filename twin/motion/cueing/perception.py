@@ -15,6 +15,8 @@ from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing.manoeuvre import Manoeuvre
 
 OTOLITH_GAIN = 0.4
+"""Sensed over true specific force at low frequencies."""
+
 OTOLITH_LEAD = 10.0
 """[s] Lead time constant of the otoliths."""
 
@@ -30,7 +32,7 @@ CANAL_LONG = 5.73
 CANAL_ADAPTATION = 80.0
 """[s] Time constant of the adaptation of the semicircular canals."""
 
-FORCE_THRESHOLD = np.array([0.17, 0.17, 0.28])
+SPECIFIC_FORCE_THRESHOLD = np.array([0.17, 0.17, 0.28])
 """[m/s2] Thresholds along x, y, z of what the otoliths sense."""
 
 RATE_THRESHOLD = np.radians([3.0, 3.6, 2.6])
@@ -74,7 +76,10 @@ class Perceived(NamedTuple):
         """Return force and rate behind dead zones: signals above threshold, less the threshold."""
         force, rate = (
             np.sign(signal) * np.maximum(np.abs(signal) - threshold, 0.0)
-            for signal, threshold in ((self.force, FORCE_THRESHOLD), (self.rate, RATE_THRESHOLD))
+            for signal, threshold in (
+                (self.force, SPECIFIC_FORCE_THRESHOLD),
+                (self.rate, RATE_THRESHOLD),
+            )
         )
         return Perceived(force, rate)
 
@@ -117,7 +122,7 @@ def perceived(specific_force: FloatArray, angular_rate: FloatArray, period: floa
 COMPARISON_PERIOD = 5e-3
 """[s] Period at which vehicle and platform are compared."""
 
-PERCEPTION_THRESHOLDS = np.concatenate([FORCE_THRESHOLD, RATE_THRESHOLD])
+PERCEPTION_THRESHOLDS = np.concatenate([SPECIFIC_FORCE_THRESHOLD, RATE_THRESHOLD])
 
 
 class PerceivedError(NamedTuple):

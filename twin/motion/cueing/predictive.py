@@ -38,12 +38,12 @@ from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.perception import (
     CANAL_ADAPTATION,
     CANAL_LONG,
-    FORCE_THRESHOLD,
     OTOLITH_GAIN,
     OTOLITH_LEAD,
     OTOLITH_LONG,
     OTOLITH_SHORT,
     RATE_THRESHOLD,
+    SPECIFIC_FORCE_THRESHOLD,
     perceived,
 )
 from twin.motion.cueing.workspace_use import leg_motion
@@ -330,7 +330,7 @@ class PerceptionCost:
         coordinate_scale = np.diag(inverse_travel)
         cost_terms = [
             (
-                np.sqrt(s.force_weight) / FORCE_THRESHOLD,
+                np.sqrt(s.force_weight) / SPECIFIC_FORCE_THRESHOLD,
                 {3: acceleration_gradient, 4: value_gradient},
             ),
             (np.sqrt(s.rate_weight) / RATE_THRESHOLD, {5: rate_gradient}),

@@ -93,7 +93,7 @@ def wrong_terms(reduction: IndexReduction, plate: PlateModel) -> list[PrintedTer
     ]
 
 
-@validation_case(machines=("driving_simulator",), because=MACHINE_REASON, cost=1.5)
+@validation_case(machines=("driving_simulator",), because=MACHINE_REASON, run_time=1.5)
 def check_simulator_dae(platform: Platform) -> CaseResult:
     """Differential-algebraic equations of the driving simulator.
 

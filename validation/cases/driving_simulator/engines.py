@@ -196,7 +196,7 @@ def kinematics_statements(plate: PlateModel, worst_errors: WorstErrors) -> tuple
     )
 
 
-@validation_case(machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0)
+@validation_case(machines=("driving_simulator",), because=MACHINE_REASON, run_time=3.0)
 def check_simulator_engines(platform: Platform) -> CaseResult:
     """The driving simulator paper's inputs in MuJoCo and PyBullet.
 

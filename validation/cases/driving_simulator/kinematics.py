@@ -261,7 +261,7 @@ POSE_TOLERANCES = {
 """Largest distance [m], [rad] from the prescribed motion, by engine."""
 
 
-@validation_case(machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0)
+@validation_case(machines=("driving_simulator",), because=MACHINE_REASON, run_time=3.0)
 def check_simulator_forced(platform: Platform) -> CaseResult:
     """Driving simulator: actuator forces as inputs.
 

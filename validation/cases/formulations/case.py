@@ -309,7 +309,7 @@ ENERGY_GAIN = 100.0
 @validation_case(
     machines=("srspm",),
     because="the paper's tables are about its benchmark machine, srspm",
-    cost=1.5,
+    run_time=1.5,
 )
 def check_formulations(platform: Platform) -> CaseResult:
     """Five formulations of the dynamics.

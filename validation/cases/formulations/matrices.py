@@ -127,10 +127,12 @@ def structures(platform: Platform) -> Structures:
 
     samples = zip(*map(matrices_at, states.pose, states.twist), strict=True)
     arrays = [np.stack(values) for values in samples]
-    closure, is_length = arrays[4], np.arange(18) % 3 == 2
+    closure, rates, leg_forces, configuration_forces = arrays[4:]
+    is_length = np.arange(18) % 3 == 2
     values = (*arrays[:4], closure[:, :, ~is_length], closure[:, :, is_length])
     matrices = dict(zip(EXPRESSION_SIZES, map(Structure, values), strict=True))
-    return Structures(matrices, *arrays[4:], platform.energy(states.pose, states.twist)[0])
+    kinetic = platform.energy(states.pose, states.twist)[0]
+    return Structures(matrices, closure, rates, leg_forces, configuration_forces, kinetic)
 
 
 def extended_rates(platform: Platform, pose: FloatArray, twist: FloatArray) -> FloatArray:

@@ -16,7 +16,6 @@ from twin.simulation.simulate import Trajectory, simulate
 from twin.validation.case import (
     CaseResult,
     Curve,
-    CurveStyle,
     Entry,
     Measure,
     Panel,
@@ -66,7 +65,7 @@ class Method(NamedTuple):
     options: dict[str, Any]
     order: float
     reason: str
-    style: CurveStyle = "line+markers"
+    style: str = "line+markers"
 
 
 COMPARED_METHODS = (
@@ -104,7 +103,7 @@ COMPARED_METHODS = (
 )
 
 
-@validation_case(cost=2.5)
+@validation_case(run_time=2.5)
 def check_convergence(platform: Platform) -> CaseResult:
     """Convergence in the time step.
 
@@ -241,7 +240,7 @@ class Outcome(NamedTuple):
     largest_gap: float | None
 
 
-@validation_case(cost=0.6)
+@validation_case(run_time=0.6)
 def check_constraint_settings(platform: Platform) -> CaseResult:
     """Default and tuned constraint settings.
 

@@ -56,7 +56,7 @@ CONSTANT_FORCE_DURATION = 0.3
 """[s] Longest duration of the run."""
 
 
-@validation_case(cost=0.4)
+@validation_case(run_time=0.4)
 def check_constant_forces(platform: Platform) -> CaseResult:
     """Motion under constant actuator forces.
 
@@ -89,7 +89,7 @@ FREQUENCY_RANGE = (3.0, 8.0)
 evenly spaced between them."""
 
 
-@validation_case(cost=0.6)
+@validation_case(run_time=0.6)
 def check_sinusoidal_forces(platform: Platform) -> CaseResult:
     """Motion under sinusoidal actuator forces.
 
@@ -162,7 +162,7 @@ DRIVEN_ENGINE_TIME = 0.3
 """[s] Longest duration of the engines' runs."""
 
 
-@validation_case(cost=1.5)
+@validation_case(run_time=1.5)
 def check_driven_motion(platform: Platform) -> CaseResult:
     """Sines in all degrees of freedom about home.
 
@@ -247,7 +247,7 @@ OFFSET_FRACTION = 0.01
 along them."""
 
 
-@validation_case(needs_gravity=True, cost=0.7)
+@validation_case(needs_gravity=True, run_time=0.7)
 def check_free_fall(platform: Platform) -> CaseResult:
     """Free fall from rest.
 

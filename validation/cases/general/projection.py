@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from twin.analysis.platform import Platform
@@ -15,7 +13,7 @@ STATE_COUNT = 50
 """Number of random states put into the open tree of each engine."""
 
 
-@validation_case(cost=0.5)
+@validation_case(run_time=0.5)
 def check_projection(platform: Platform) -> CaseResult:
     """Algebraic projection on random states.
 
@@ -28,7 +26,7 @@ def check_projection(platform: Platform) -> CaseResult:
     """
     states = random_states(platform, STATE_COUNT)
     measures, curves = projection_errors(platform, states, x=np.arange(1.0, STATE_COUNT + 1.0))
-    points = [replace(curve, style="markers") for curve in curves]
+    points = [curve._replace(style="markers") for curve in curves]
     panel = Panel("largest error / largest force", *points, log_y=True)
     return check_projection.result(
         platform, measures, (Plot("Projected actuator forces", "state", panel),)

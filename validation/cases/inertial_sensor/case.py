@@ -185,7 +185,7 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
 @validation_case(
     machines=("stewart",),
     because="the thesis describes the sensors of its own machine, stewart",
-    cost=4.0,
+    run_time=4.0,
 )
 def check_inertial_sensor(platform: Platform) -> CaseResult:
     """Inertial sensor, encoders and homing of the Stewart thesis.

@@ -473,7 +473,7 @@ def missing_hardware(platform: Platform) -> str:
     return ""
 
 
-@validation_case(condition=missing_hardware, cost=0.6)
+@validation_case(condition=missing_hardware, run_time=0.6)
 def check_plant(platform: Platform) -> CaseResult:
     """Drives of the hardware configuration on a test bench.
 

@@ -135,7 +135,7 @@ def fall_statements(runs: Runs, stops: Stops, seconds: float) -> tuple[Statement
 @validation_case(
     machines=("rss",),
     because="the paper lets its 6-RSS manipulator fall; others have the free fall from home",
-    cost=0.6,
+    run_time=0.6,
 )
 def check_rss_free_fall(platform: Platform) -> CaseResult:
     """Free fall of the 6-RSS manipulator.

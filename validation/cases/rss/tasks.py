@@ -275,7 +275,7 @@ def torques(platform: Platform, heave: Heave, cranks: FloatArray) -> FloatArray:
 
 
 @validation_case(
-    machines=("rss",), because="the paper states the task for its 6-RSS manipulator", cost=4.0
+    machines=("rss",), because="the paper states the task for its 6-RSS manipulator", run_time=4.0
 )
 def check_rss_tasks(platform: Platform) -> CaseResult:
     """Heave task of the 6-RSS manipulator.

@@ -266,7 +266,6 @@ def integrate_forced(
     rates: Any,
     *,
     complete: bool = False,
-    tolerance: float = 1e-11,
     samples: int = 101,
 ) -> ForcedRun:
     """Return the motion of a plate under actuator forces.
@@ -278,7 +277,6 @@ def integrate_forced(
         start: `(3,)` heave [m], roll, pitch [rad]; the lengths follow from the constraints.
         rates: `(3,)`.
         complete: with what the printed energies leave out, see `kinetic_energy`.
-        tolerance: relative, and absolute in [m], [rad] and per second.
         samples: number of output times.
 
     Raises:
@@ -295,7 +293,7 @@ def integrate_forced(
         return np.concatenate([rates, _accelerations(dae, coordinates, rates, forces(now))])
 
     states = _integrated(
-        derivative, np.concatenate(state), time, method="DOP853", rtol=tolerance, atol=tolerance
+        derivative, np.concatenate(state), time, method="DOP853", rtol=1e-11, atol=1e-11
     )
     coordinates = states[:, :COORDINATE_COUNT]
     constraint_drift = float(np.abs(coordinates @ _tied(dae).T).max())
