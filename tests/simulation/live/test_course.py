@@ -169,7 +169,7 @@ def test_motions_that_do_not_fit_are_refused_and_change_nothing():
             home, amplitude={"z": 0.01}, frequency=1.0, duration=1.0, convention="fixed_xyz"
         ),
         "home": SineMotion(home[:3] + 0.1, amplitude={"z": 0.01}, frequency=1.0, duration=1.0),
-        "twin.motion": "sine",
+        "must be a Motion": "sine",
     }
     for reason, motion in wrong.items():
         with refused(reason):
