@@ -94,7 +94,7 @@ class RmsErrors(NamedTuple):
     rotation: float
     """[rad]"""
     actuators: float
-    """largest error of an actuator [m] or [rad]"""
+    """error of an actuator [m] or [rad]"""
 
 
 class TrackingRun(NamedTuple):
