@@ -33,6 +33,13 @@ DATA = ("toml", "csv", "npz", "json", "md", "html", "css", "js", "c", "xml", "ur
 CODE = ("twin", "envs", "validation", "assets", "pyproject.toml", "setup.py", "Makefile")
 
 
+LONG_TEST = re.compile(
+    r"mark\.slow|def test_\w+\((?:[^)]*\W)?(?:platform|description|scale|states)\b"
+)
+"""What a file with tests marked `slow` contains: the mark, or a fixture of which some machines are
+marked."""
+
+
 class Check(NamedTuple):
     """One check: the files and folders that it covers, and a command of bash.
 
@@ -165,7 +172,7 @@ def long_tests() -> dict[str, Check]:
     files[ROOT / "tests"] = sorted((ROOT / "tests").glob("test_*.py"))
     checks = {}
     for folder, tests in sorted(files.items()):
-        slow = [file for file in tests if "mark.slow" in file.read_text(encoding="utf-8")]
+        slow = [file for file in tests if LONG_TEST.search(file.read_text(encoding="utf-8"))]
         if not slow:
             continue
         code = dependencies([*slow, *folder.rglob("conftest.py"), ROOT / "tests" / "conftest.py"])

@@ -48,6 +48,8 @@ def test_every_file_with_long_tests_is_run_by_one_check(thorough):
     marked = [
         file for file in (ROOT / "tests").rglob("test_*.py") if "mark.slow" in file.read_text()
     ]
-    assert sorted(files) == sorted(marked)
+    assert set(marked) <= set(files) and len(files) == len(set(files))
+    # Its tests are long on two of the machines of a fixture.
+    assert ROOT / "tests" / "test_platform.py" in files
     for check in checks:
         assert set(check.files) <= set(check.covers)
