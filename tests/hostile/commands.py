@@ -24,7 +24,6 @@ SHORT = (*COURSE, "--duration", "0.05")
 TRACKING = "twin/PoseTracking-v0"
 
 BASES: dict[str, tuple[str, ...]] = {
-    "bench": ("stewart",),
     "cue": ("stewart", "--manoeuvre", "braking", "--scale", "0.5"),
     "evaluate": (
         TRACKING,
@@ -81,7 +80,6 @@ BASES: dict[str, tuple[str, ...]] = {
 """Command -> arguments that work. Left out: `validate`, which has no number to be spoiled."""
 
 LONG = {
-    "bench",
     "cue",
     "evaluate",
     "frequency",
