@@ -181,7 +181,7 @@ def long_tests() -> dict[str, Check]:
         data = (f":(glob){folder}/**/*.{kind}" for folder in SOURCES.values() for kind in DATA)
         covers = (*names, *data, "pyproject.toml", "Makefile")
         if folder.name == "tests":
-            covers += ("docs", "examples", "benchmarks", ".ci", "README.md", "CHANGELOG.md")
+            covers += ("docs", "examples", "benchmarks", ".ci/*.py", "README.md", "CHANGELOG.md")
         chosen = tuple(str(file.relative_to(ROOT)) for file in slow)
         checks[f"long tests of {folder.name}"] = Check(covers, "make slow", chosen)
     return checks
