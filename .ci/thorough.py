@@ -88,6 +88,7 @@ CHECKS = {
             "benchmarks/*.py",
             *HELPERS,
             "tests",
+            ":(exclude)tests/hostile",
             "README.md",
             "CHANGELOG.md",
         ),
