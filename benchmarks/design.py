@@ -18,7 +18,7 @@ import numpy as np
 from twin.design import design
 from twin.design.candidates import free_bounds
 from twin.design.demands import assess
-from twin.design.design import NEGLIGIBLE_EXCESS, Search
+from twin.design.design import GENERATIONS, NEGLIGIBLE_EXCESS, Search
 from twin.design.specification import checked_specification
 
 BATCH = 2000
@@ -81,8 +81,6 @@ def best_random(content: dict[str, Any], count: int) -> tuple[float, float, int]
     """Return the best objective of random machines, demands judged a second, and how many hold."""
     specification = checked_specification(content, "benchmark")
     bounds = free_bounds(specification)
-    if specification.legs == "rss":
-        bounds = np.vstack([bounds, [[0.0, 1.0]]])
     random, tasks = np.random.default_rng(0), specification.tasks()
     best, held, judged, start = np.inf, 0, 0, perf_counter()
     for _ in range(count // BATCH):
@@ -100,7 +98,7 @@ def searched_value(content: dict[str, Any]) -> float:
     The machine of `design` may need more: its limits hold with the masses of its legs too.
     """
     specification = checked_specification(content, "benchmark")
-    seen = Search(specification).run(specification.minimise)[1]
+    seen = Search(specification, GENERATIONS, specification.tasks()).run()[1]
     assert seen.excess()[0] <= NEGLIGIBLE_EXCESS
     return float(seen.figures[specification.minimise][0])
 

@@ -21,20 +21,7 @@ from twin.design.demands import assess, needs_of
 from twin.design.design import loaded_machine
 from twin.design.specification import checked_specification, read_catalogue
 from twin.errors import ImpossibleDesignError
-from twin.kernels.design import (
-    BASE_ANGLE,
-    CLEARANCE,
-    CONDITION,
-    FORCE,
-    FREQUENCY,
-    LONGEST,
-    NEED_COUNT,
-    PLATFORM_ANGLE,
-    SHORTEST,
-    SPEED,
-    STIFFNESS,
-    evaluate,
-)
+from twin.kernels.design import NEED_COUNT, Needs, evaluate
 from twin.logs.motion import read_motion
 from twin.machine.file.data_sheet.sheet import DataSheet
 from twin.machine.file.data_sheet.text import data_sheet_text
@@ -134,36 +121,36 @@ def test_candidates_need_what_their_machines_need(content):
     values = np.array([[*found.values.values(), *([0.0] if content is SERVOS else [])]])
     machine, tasks = loaded_machine(specification, found.machine), specification.tasks()
     poses = tasks.offsets + np.array([*machine.home[:3], 0.0, 0.0, 0.0, 0.0])
-    needs = needs_of(specification, candidates(specification, values), tasks)[0]
+    needs = needs_of(specification, candidates(specification, values), tasks)
     if content is SERVOS:
         # The other layout of the motors is the mirror image of the machine.
         others = np.array([[*found.values.values(), 1.0]])
-        other = needs_of(specification, candidates(specification, others), tasks)[0]
-        needs = min(needs, other, key=lambda one: abs(one[FORCE] - found.figures["force"]))
+        other = needs_of(specification, candidates(specification, others), tasks)
+        needs = min(needs, other, key=lambda one: abs(one.force - found.figures["force"]))
     coordinates = machine.inverse_kinematics(poses)
-    assert needs[SHORTEST] == pytest.approx(coordinates.min(), abs=1e-6)
-    assert needs[LONGEST] == pytest.approx(coordinates.max(), abs=1e-6)
+    assert needs.shortest == pytest.approx(coordinates.min(), abs=1e-6)
+    assert needs.longest == pytest.approx(coordinates.max(), abs=1e-6)
     rates = np.einsum("kij,kj->ki", machine.jacobian(poses), tasks.twists)
-    assert needs[SPEED] == pytest.approx(max_abs(rates), rel=1e-6, abs=1e-12)
-    assert needs[CONDITION] == pytest.approx(np.max(machine.condition_number(poses)), rel=0.05)
+    assert needs.speed == pytest.approx(max_abs(rates), rel=1e-6, abs=1e-12)
+    assert needs.condition == pytest.approx(np.max(machine.condition_number(poses)), rel=0.05)
     forces = machine.inverse_dynamics(poses, tasks.twists, tasks.accelerations)
-    assert needs[FORCE] == pytest.approx(max_abs(forces), rel=0.1)
-    assert needs[CLEARANCE] == pytest.approx(closest_legs(machine, poses)[0], rel=1e-6)
+    assert needs.force == pytest.approx(max_abs(forces), rel=0.1)
+    assert needs.clearance == pytest.approx(closest_legs(machine, poses)[0], rel=1e-6)
     at_home = directions(machine, leg_points(machine, machine.home[None]))
     along = directions(machine, leg_points(machine, poses))
     cosines = (along.platform_joint * at_home.platform_joint).sum(axis=-1)
-    assert needs[PLATFORM_ANGLE] == pytest.approx(
+    assert needs.platform_angle == pytest.approx(
         np.arccos(np.minimum(cosines, 1.0)).max(), rel=1e-6
     )
     if content is SPRINGS:
         found_stiffness, slowest = stiffness_and_frequency(machine, poses, 20e6)
-        assert 20e6 * needs[STIFFNESS] == pytest.approx(found_stiffness, rel=1e-3)
+        assert 20e6 * needs.stiffness == pytest.approx(found_stiffness, rel=1e-3)
         # The frequency counts the legs' masses.
         omega = 2.0 * np.pi * slowest
-        assert 20e6 * needs[FREQUENCY] == pytest.approx(omega**2, rel=0.05)
+        assert 20e6 * needs.frequency == pytest.approx(omega**2, rel=0.05)
     if content is not SERVOS:
         cosines = (along.base_joint * at_home.base_joint).sum(axis=-1)
-        assert needs[BASE_ANGLE] == pytest.approx(
+        assert needs.base_angle == pytest.approx(
             np.arccos(np.minimum(cosines, 1.0)).max(), rel=1e-6
         )
 
@@ -193,7 +180,7 @@ def test_forces_of_a_moving_body_are_those_of_inverse_dynamics():
         loads = (load, none, none, np.ones(1))
         evaluate(rows, False, machine.home[2:3], *loads, False, *tasks, 9.81, needs)
         at_home = machine.inverse_dynamics(machine.home, twists[k], accelerations[k])
-        assert needs[0, FORCE] == pytest.approx(max(expected[k], max_abs(at_home)), rel=1e-6)
+        assert Needs(*needs.T).force == pytest.approx(max(expected[k], max_abs(at_home)), rel=1e-6)
 
 
 def stiffness_and_frequency(machine, poses, stiffness):

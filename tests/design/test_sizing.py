@@ -133,7 +133,7 @@ def test_wrong_lists_are_refused(stewart, tmp_path):
     file.write_text(title + "a,10,1,2,3000,1e-4,1.2,5\n", encoding="utf-8")
     with refused("efficiency"):
         read_drives(file, cranks=True)
-    with refused("lacks the column 'lead'"):
+    with refused("lacks the column 'lead .m.'"):
         read_drives(file)
 
 

@@ -20,19 +20,19 @@ LEAST = {"ranges": {"z": "50 mm"}}
         ({"ranges": {"z": ["10 mm", "50 mm"]}}, "z must go from a number below home"),
         ({"ranges": {"z": "50 kg"}}, "ranges.z"),
         ({"ranges": {"heave": "50 mm"}}, "ranges.heave"),
-        ({"limits": {"stroke": "-5 mm"}}, "limits.stroke: must be above zero"),
+        ({"limits": {"stroke": "-5 mm"}}, "limits.stroke: must be greater than 0"),
         ({"limits": {"force": "5 N m"}}, "limits.force: '5 N m' has no unit of the right"),
         ({"legs": "rss", "limits": {"force": "5 N"}}, "N"),
         ({"bounds": {"crank": ["1 mm", "2 mm"]}}, "bounds.crank: unknown"),
         ({"bounds": {"height": ["2 m", "1 m"]}}, "bounds.height: must go from"),
         ({"bounds": {"height": ["-2 m", "1 m"]}}, "bounds.height: must be above zero"),
         ({"bounds": {"base_spacing": ["1 deg", "170 deg"]}}, "from 0 to 120 deg"),
-        ({"ranges": {"z": "-5 mm"}}, "must be above zero, or two ends"),
+        ({"ranges": {"z": "-5 mm"}}, "z must go from a number below home"),
         ({"ranges": {}, "poses": [[0, 0, 0, 0, 0, 0]]}, "give the range"),
         ({"minimise": "price"}, "needs a catalogue"),
         ({"minimise": "weight"}, "minimise"),
         ({"name": "My hexapod"}, "name"),
-        ({"payload": {"mass": 0.0}}, "payload.mass"),
+        ({"payload": {"mass": "-1 kg"}}, "payload.mass"),
         ({"count": 9}, "count"),
         ({"count": 8}, "symmetry: 8 legs need one that divides 8"),
         ({"symmetry": 6}, "at least two legs in each repetition"),
@@ -41,8 +41,8 @@ LEAST = {"ranges": {"z": "50 mm"}}
         ({"symmetry": 3, "bounds": {"base_1_angle": [0, 4]}}, "from -180 to 180 deg"),
         ({"limits": {"frequency": "20 Hz"}}, "actuator_stiffness: missing"),
         ({"actuator_stiffness": "20 N m/rad"}, "actuator_stiffness"),
-        ({"actuator_stiffness": 0.0}, "actuator_stiffness: must be above zero"),
-        ({"motion": 3}, "must be a motion of twin.motion"),
+        ({"actuator_stiffness": 0.0}, "actuator_stiffness: must be greater than 0"),
+        ({"motion": 3}, "must be an instance of Motion"),
     ],
 )
 def test_what_is_wrong_is_named(changes, message):
@@ -96,19 +96,19 @@ def test_files_are_beside_the_specification(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no rows"),
-        ("name,stroke [mm]\na,3\n", "lacks the column 'retracted'"),
+        ("", "is empty"),
+        ("name,stroke [mm]\na,3\n", "lacks the column 'force .N.'"),
         (
             "name,stroke [mm],retracted [mm],force [N],speed [mm/s],price\na,x,1,1,1,1\n",
             "line 2",
         ),
         (
             "name,stroke,retracted [mm],force [N],speed [mm/s],price\na,1,1,1,1,1\n",
-            "write the unit of 'stroke'",
+            "lacks the column 'stroke .m.'",
         ),
         (
             "name,stroke [mm],retracted [mm],force [N],speed [mm/s],price\na,-1,1,1,1,1\n",
-            "numbers above zero",
+            "line 2, stroke: must be above zero",
         ),
     ],
 )

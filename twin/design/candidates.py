@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.design.specification import ANGLE_BOUNDS, JOINT_NUMBERS, Specification
+from twin.design.specification import ALLOWED_BOUNDS, JOINT_NUMBERS, Specification, by_ending
 from twin.kernels.legs import rss
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
 from twin.machine.file.data_sheet import estimates
@@ -45,6 +45,8 @@ class Candidates(NamedTuple):
     """`(m,)` of the platform's frame above that of the base at home [m]; NaN where there is none"""
     arm: FloatArray
     """`(m,)` mean radius of the platform joints [m]"""
+    footprint: FloatArray
+    """`(m,)` diameter of the larger joint circle [m]"""
     mass: FloatArray
     """`(m,)` of plate and payload [kg]"""
     center: FloatArray
@@ -54,33 +56,26 @@ class Candidates(NamedTuple):
 
 
 def free_bounds(specification: Specification) -> FloatArray:
-    """Return lower and upper ends `(d, 2)` of the free numbers [m, rad]."""
-    limits, payload = specification.limits, specification.payload
+    """Return the ends `(d, 2)` of the free numbers [m, rad]; the layout of cranks comes last."""
+    limits = specification.limits
     travel = float(np.abs(specification.tasks().offsets[:, :3]).max())
     reach = SIZE_PER_TRAVEL * max(travel, limits.clearance or 0.0) or SIZE_WITHOUT_TRAVEL
-    if payload is not None:
-        reach = max(reach, SIZE_PER_HEIGHT * abs(payload.height))
+    reach = max(reach, SIZE_PER_HEIGHT * abs(specification.payload.height))
     longest = 0.5 * limits.footprint if limits.footprint else reach
     tallest = limits.height or reach
-    bounds = []
-    for name in specification.free_numbers:
-        largest = longest if name.endswith("radius") else tallest if name == "height" else reach
-        ends = (SMALLEST_PER_LARGEST * largest, largest)
-        if name.endswith("_height"):
-            ends = (-HEIGHT_PER_RADIUS * longest, HEIGHT_PER_RADIUS * longest)
-        elif name.endswith("spacing"):
-            ends = (ANGLE_RESERVE, 2.0 * np.pi / 3.0 - ANGLE_RESERVE)
-        elif specification.symmetry and name.endswith("angle"):
-            ends = (-np.pi / specification.symmetry, np.pi / specification.symmetry)
-        elif name == "horn_angle":
-            ends = ANGLE_BOUNDS[name]
-        bounds.append(specification.bounds.get(name, ends))
-    return np.array(bounds)
-
-
-def has_layouts(specification: Specification) -> bool:
-    """Return whether the mirrored pairs of cranks are a further, whole number of a candidate."""
-    return specification.legs == "rss"
+    turn = np.pi / (specification.symmetry or 1)
+    ends = {
+        "radius": (SMALLEST_PER_LARGEST * longest, longest),
+        "_height": (-HEIGHT_PER_RADIUS * longest, HEIGHT_PER_RADIUS * longest),
+        "height": (SMALLEST_PER_LARGEST * tallest, tallest),
+        "spacing": (ANGLE_RESERVE, 2.0 * np.pi / 3.0 - ANGLE_RESERVE),
+        "horn_angle": ALLOWED_BOUNDS["horn_angle"],
+        "angle": (-turn, turn),
+        "": (SMALLEST_PER_LARGEST * reach, reach),
+    }
+    names, bounds = specification.free_numbers, specification.bounds
+    rows = [bounds.get(name, by_ending(name, ends)) for name in names]
+    return np.array(rows if specification.legs == "ups" else [*rows, (0.0, 1.0)])
 
 
 def candidates(specification: Specification, values: FloatArray) -> Candidates:
@@ -96,13 +91,14 @@ def candidates(specification: Specification, values: FloatArray) -> Candidates:
     rows[:, :, BASE_JOINT : BASE_JOINT + 3] = base
     rows[:, :, PLATFORM_JOINT : PLATFORM_JOINT + 3] = platform
     arm = np.linalg.norm(platform, axis=2).mean(axis=1)
-    outermost = np.hypot(platform[..., 0], platform[..., 1]).max(axis=1)
-    return Candidates(rows, height, arm, *load_of(specification, outermost))
+    radii = [np.linalg.norm(joints[..., :2], axis=-1).max(axis=1) for joints in (base, platform)]
+    footprint = 2.0 * np.maximum(*radii)
+    return Candidates(rows, height, arm, footprint, *load_of(specification, radii[1]))
 
 
 def joint_points(specification: Specification, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the joints `(m, n, 3)` [m] of base and platform, leg by leg."""
-    named = dict(zip(specification.free_numbers, values.T, strict=False))
+    named = specification.named(values.T)
     symmetry, zero = specification.symmetry or 3, np.zeros(len(values))
     sides = []
     for side, between in (("base", 0.0), ("platform", np.pi / 3.0)):
@@ -132,21 +128,15 @@ def load_of(
 
     Plates are those that `twin new` estimates for a radius of their joints `(m,)` [m].
     """
-    thickness, outside = estimates.PLATE_THICKNESS_RATIO * radius, 1.1 * radius
-    plate = estimates.PLATE_DENSITY * np.pi * outside**2 * thickness
-    across = plate * (3.0 * outside**2 + thickness**2) / 12.0
-    moments = np.stack([across, across, 0.5 * plate * outside**2], axis=1)
-    payload = specification.payload
-    if payload is None:
-        return plate, 0.5 * thickness, moments
-    mass = plate + payload.mass
-    center = (0.5 * plate * thickness + payload.mass * payload.height) / mass
-    distances = (
-        plate * (0.5 * thickness - center) ** 2,
-        payload.mass * (payload.height - center) ** 2,
-    )
-    shifted = (distances[0] + distances[1])[:, None] * np.array([1.0, 1.0, 0.0])
-    return mass, center, moments + payload.mass * payload.radius**2 + shifted
+    plate, payload = estimates.plate(radius, None), specification.payload
+    moments = plate.tensor.T
+    mass = plate.mass + payload.mass
+    center = (plate.mass * plate.center + payload.mass * payload.height) / mass
+    shift = plate.mass * (plate.center - center) ** 2
+    shift += payload.mass * (payload.height - center) ** 2
+    moments += payload.mass * payload.radius**2
+    moments[:, :2] += shift[:, None]
+    return mass, center, moments
 
 
 def crank_rows(

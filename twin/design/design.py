@@ -10,49 +10,35 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
+from scipy import optimize
 
 from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.feasibility.course import leg_points
 from twin.analysis.feasibility.feasibility import rest_feasibility
-from twin.analysis.feasibility.joint_angles import directions
+from twin.analysis.feasibility.joint_angles import angle_between, directions
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
-from twin.analysis.stiffness import EquilibriumError, compliance_matrix, natural_modes
-from twin.basics.arrays import BoolArray, FloatArray, one_of, whole_number
-from twin.design.candidates import Candidates, candidates, free_bounds, has_layouts
+from twin.analysis.stiffness import compliance_matrix, natural_modes
+from twin.basics.arrays import FloatArray, one_of, whole_number
+from twin.design.candidates import Candidates, candidates, free_bounds
 from twin.design.demands import Assessment, Demand, assess, judge
 from twin.design.specification import (
     SEARCHED_STEPS,
     Objective,
     Specification,
+    Tasks,
     actuator_units,
-    angle_bounds,
+    is_angle,
 )
-from twin.errors import (
-    ImpossibleDesignError,
-    InputError,
-    ParameterError,
-    SingularPoseError,
-    UnreachablePoseError,
-)
-from twin.kernels.design import (
-    BASE_ANGLE,
-    CLEARANCE,
-    CONDITION,
-    FORCE,
-    FREQUENCY,
-    LONGEST,
-    NEED_COUNT,
-    PLATFORM_ANGLE,
-    SHORTEST,
-    SPEED,
-    STIFFNESS,
-)
+from twin.errors import ImpossibleDesignError, InputError, ParameterError, StateError, listed
+from twin.kernels.design import Needs
+from twin.kernels.legs import rss
 from twin.kernels.legs.interface import BASE_JOINT, PLATFORM_JOINT
 from twin.machine.file.data_sheet.estimates import SHEET_SOURCE
 from twin.machine.file.data_sheet.legs import leg_texts
@@ -90,8 +76,15 @@ AGREEMENT = 2e-3
 SIMPLEX_PER_GENERATION = 6
 """Evaluations of the simplex after a search, per generation of it."""
 
+FRONT_TOLERANCE = 0.005
+"""Part by which the last machine of a front may need more of the other objective than its best."""
+
 TIGHT_SHARE = 0.8
 """Part of a limit that is used, above which the limit may be in the way."""
+
+PENALTY = 1e9
+"""Least cost of a candidate that misses a demand; every sensible machine is far below, in SI units.
+"""
 
 SIGNIFICANT_DIGITS = 6
 """Of the free numbers of a machine that is built."""
@@ -100,6 +93,8 @@ SENSITIVITY_STEP = 0.01
 """Change of a free number, in parts of it, for the sensitivity of a demand."""
 
 DESIGN_SOURCE = "Design"
+
+SHEET_HEADING = "# Written by `twin new` from the numbers of a data sheet."
 
 FORCE_RESERVE = 1.1
 """Force and speed in the file over what is needed, where the specification has no limit."""
@@ -142,7 +137,7 @@ class Design:
         """Names of the free numbers within a hundredth of a bound that no limit of a demand is."""
         bounds, limits = free_bounds(self.specification), self.specification.limits
         names = []
-        for (name, value), (low, high) in zip(self.values.items(), bounds, strict=True):
+        for (name, value), (low, high) in zip(self.values.items(), bounds, strict=False):
             is_limited = (
                 limits.footprint if name.endswith("radius") else name == "height" and limits.height
             )
@@ -161,68 +156,57 @@ class Search:
     """A search for the best candidate.
 
     Attributes:
-        specification: the demands.
-        scale: demand -> factor of its share.
-        bounds_on: objective -> largest allowed value.
-        steps: of each range at which candidates are judged; 0: the fewest.
+        specification: the demands and the objective.
         generations: most generations.
+        tasks: at which candidates are judged.
+        scale: demand -> factor of its share.
         evaluations: candidates judged so far.
     """
 
     specification: Specification
-    scale: Mapping[str, float] = field(default_factory=dict)
-    bounds_on: Mapping[str, float] = field(default_factory=dict)
-    steps: int = 0
-    generations: int = GENERATIONS
+    generations: int
+    tasks: Tasks
+    scale: dict[str, float] = field(default_factory=dict)
     evaluations: int = 0
 
     def __post_init__(self) -> None:
-        self.tasks = self.specification.tasks(self.steps)
+        self.bounds = free_bounds(self.specification)
+        self.are_whole = np.arange(len(self.bounds)) >= len(self.specification.free_numbers)
 
-    def run(self, objective: Objective, seed: int = 0) -> tuple[FloatArray, Assessment]:
+    def run(self, seed: int = 0) -> tuple[FloatArray, Assessment]:
         """Return the free numbers `(d,)` of the best candidate, and its assessment.
 
         Different random numbers may end in different valleys: the search is repeated until two
         agree on the best value.
         """
-        # Rounded numbers may use a little of the slack.
-        cost = self.cost_of(objective, slack=0.0)
         best, least = np.empty(0), np.inf
         for attempt in range(ATTEMPTS):
-            values = self._refined(objective, self._evolved(objective, seed + attempt))
-            value = float(cost(values[None])[0])
+            values = self._refined(self._evolved(seed + attempt))
+            # Rounded numbers may use a little of the slack.
+            value = float(self.cost(values[None], slack=0.0)[0])
             agreed = abs(value - least) <= AGREEMENT * abs(value)
             if value < least:
                 best, least = values, value
-            if agreed and value < _scale_of(objective, self.specification):
+            if agreed and value < PENALTY:
                 break
-        return best, assess(self.specification, best[None], self.tasks, self.scale)
+        return best, assess(self.specification, best[None], self.tasks)
 
-    def is_possible(self, objective: Objective, seed: int) -> bool:
+    def is_possible(self, seed: int) -> bool:
         """Return whether a search finds a candidate that meets all demands; it ends there."""
-        values = self._evolved(objective, seed, any_will_do=True)
-        cost = self.cost_of(objective)(values[None])
-        return bool(cost[0] < _scale_of(objective, self.specification))
+        return bool(self.cost(self._evolved(seed, good_enough=PENALTY)[None])[0] < PENALTY)
 
-    def _evolved(self, objective: Objective, seed: int, any_will_do: bool = False) -> FloatArray:
+    def _evolved(self, seed: int, good_enough: float = -np.inf) -> FloatArray:
         """Return the free numbers that differential evolution finds.
 
         Args:
-            objective: that is minimised.
             seed: of the random numbers.
-            any_will_do: whether it ends at the first candidate that meets all demands.
+            good_enough: cost below which it ends.
         """
-        from scipy import optimize
-
-        cost, missed = self.cost_of(objective), _scale_of(objective, self.specification)
-
-        def stop(intermediate_result: Any) -> None:
-            if any_will_do and intermediate_result.fun < missed:
-                raise StopIteration
-
         found = optimize.differential_evolution(
-            lambda columns: cost(columns.T),
+            lambda columns: self.cost(columns.T),
             self.bounds,
+            # Steps towards the best one only converge too early where few candidates hold.
+            strategy="currenttobest1bin",
             popsize=POPULATION,
             maxiter=self.generations,
             tol=CONVERGED,
@@ -233,17 +217,14 @@ class Search:
             updating="deferred",
             vectorized=True,
             integrality=self.are_whole,
-            callback=stop,
+            callback=lambda intermediate_result: bool(intermediate_result.fun < good_enough),
         )
         return np.asarray(found.x)
 
-    def _refined(self, objective: Objective, values: FloatArray) -> FloatArray:
+    def _refined(self, values: FloatArray) -> FloatArray:
         """Return the free numbers that a simplex finds from others, rounded."""
-        from scipy import optimize
-
-        cost = self.cost_of(objective)
         refined = optimize.minimize(
-            lambda one: float(cost(one[None])[0]),
+            lambda one: float(self.cost(one[None])[0]),
             values,
             method="Nelder-Mead",
             bounds=self.bounds,
@@ -257,48 +238,18 @@ class Search:
         values = np.where(self.are_whole, refined.x.round(), refined.x)
         return np.array([float(f"{value:.{SIGNIFICANT_DIGITS}g}") for value in values])
 
-    @property
-    def are_whole(self) -> BoolArray:
-        """Whether each free number is a whole number `(d,)`."""
-        return np.arange(len(self.bounds)) >= len(self.specification.free_numbers)
-
-    @property
-    def bounds(self) -> FloatArray:
-        """Bounds of the free numbers `(d, 2)`; those of the layout of cranks come last."""
-        bounds = free_bounds(self.specification)
-        return np.vstack([bounds, [[0.0, 1.0]]]) if has_layouts(self.specification) else bounds
-
-    def cost_of(
-        self, objective: Objective, slack: float = SEARCH_SLACK
-    ) -> Callable[[FloatArray], FloatArray]:
-        """Return the function to be minimised: the objective, or more where a demand is missed.
+    def cost(self, values: FloatArray, slack: float = SEARCH_SLACK) -> FloatArray:
+        """Return the objective of candidates `(m, d)`, or more where a demand is missed.
 
         `slack` is the part of each limit that is left free.
         """
-
-        def cost(values: FloatArray) -> FloatArray:
-            self.evaluations += len(values)
-            assessment = assess(self.specification, values, self.tasks, self.scale)
-            excess = assessment.excess(slack)
-            for name, bound in self.bounds_on.items():
-                excess += np.maximum(assessment.figures[name] / bound - 1.0, 0.0)
-            goal = assessment.figures[objective]
-            # Both methods only compare; the root keeps a small excess from counting as converged.
-            missed = _scale_of(objective, self.specification) * (1.0 + excess**0.25)
-            result: FloatArray = np.where(excess > 0.0, missed, np.minimum(goal, missed))
-            return result
-
-        return cost
-
-
-def _scale_of(objective: Objective, specification: Specification) -> float:
-    """Return a value that every sensible machine is far below, for the penalty."""
-    if objective == "force":
-        payload = specification.payload
-        return 1e6 * (1.0 + (payload.mass if payload else 0.0))
-    if objective == "price":
-        return 1.0 + max(one.price for one in specification.actuators)
-    return 1e6
+        self.evaluations += len(values)
+        assessment = assess(self.specification, values, self.tasks)
+        excess = assessment.excess(slack, self.scale)
+        goal = assessment.figures[self.specification.minimise]
+        # Both methods only compare; the root keeps a small excess from counting as converged.
+        missed = PENALTY * (1.0 + excess**0.25)
+        return np.where(excess > 0.0, missed, np.minimum(goal, missed))
 
 
 def design(
@@ -322,7 +273,32 @@ def design(
     """
     whole_number(seed, "seed", 0)
     whole_number(generations, "generations", 1)
-    return _designed(specification, {}, seed, generations, progress or (lambda _: None))
+    say = progress or (lambda _: None)
+    search = Search(specification, generations, specification.tasks())
+    missed: tuple[str, ...] = ()
+    for steps in SEARCH_STEPS:
+        say(f"search for the least {specification.minimise}")
+        search.tasks = specification.tasks(steps)
+        values, seen = search.run(seed)
+        if seen.excess(0.0, search.scale)[0] > NEGLIGIBLE_EXCESS:
+            raise _impossible(search, seen, seed, say)
+        say("judge the machine that was found")
+        try:
+            found = _built(search, values, seen)
+        except StateError:  # out of reach, singular, or unstable
+            missed = ("reach",)
+            continue
+        missed = tuple(name for name, left in found.margins.items() if left < -NEGLIGIBLE_EXCESS)
+        if not missed:
+            return found
+        for name in seen.demands.keys() & {*missed}:
+            growth = found.demands[name].share / float(seen.demands[name].share[0])
+            search.scale[name] = (1.0 + SEARCH_SLACK) * growth
+    raise ImpossibleDesignError(
+        f"the machine that was found misses {listed(missed, ' and ')} at poses between those of "
+        "the search, or once its legs have masses; loosen one of these",
+        {"missed": missed, "in_the_way": missed},
+    )
 
 
 def front(
@@ -350,146 +326,112 @@ def front(
         InputError: an unknown objective, or the same one.
         ImpossibleDesignError: no machine meets all demands.
     """
-    one_of(other, "other", get_args(Objective))
-    if other == specification.minimise:
-        raise InputError("other", "must be another objective than that of the specification")
+    one_of(other, "other", sorted({*get_args(Objective)} - {specification.minimise}))
     if other == "price" and not specification.actuators:
         raise InputError("other", "a price needs a catalogue of actuators")
     whole_number(points, "points", 2)
-    say = progress or (lambda _: None)
-    first = _designed(specification, {}, seed, generations, say)
-    last_specification = specification.model_copy(update={"minimise": other})
-    last = _designed(last_specification, {}, seed, generations, say)
-    bounds = np.geomspace(first.figures[other], last.figures[other], points)[1:-1]
-    between = []
-    for bound in bounds:
-        try:
-            between.append(_designed(specification, {other: float(bound)}, seed, generations, say))
-        except ImpossibleDesignError:
-            continue
-    return undominated([first, *between, last], specification.minimise, other)
 
+    def best(**change: Any) -> Design:
+        changed = specification.model_copy(update=change)
+        return design(changed, seed=seed, generations=generations, progress=progress)
 
-def undominated(machines: list[Design], first: str, other: str) -> list[Design]:
-    """Return the machines of which no other needs less of both, by what they need of the first."""
+    machines = [best(), best(minimise=other)]
+    ends = [one.figures[other] for one in machines]
+    for bound in np.geomspace(ends[0], (1.0 + FRONT_TOLERANCE) * ends[1], points - 1)[1:]:
+        with suppress(ImpossibleDesignError):
+            if other == "price":
+                cheap = (one for one in specification.actuators if one.price <= bound)
+                machines.append(best(actuators=tuple(cheap)))
+            else:
+                limits = specification.limits.model_copy(update={other: float(bound)})
+                machines.append(best(limits=limits))
     result: list[Design] = []
-    for machine in sorted(machines, key=lambda one: (one.figures[first], one.figures[other])):
+    machines.sort(key=lambda one: (one.figures[specification.minimise], one.figures[other]))
+    for machine in machines:
         if not result or machine.figures[other] < result[-1].figures[other]:
             result.append(machine)
     return result
 
 
-def _designed(
-    specification: Specification,
-    bounds_on: Mapping[str, float],
-    seed: int,
-    generations: int,
-    say: Callable[[str], None],
-) -> Design:
-    """Return the best machine whose other objectives stay below bounds."""
-    scale: dict[str, float] = {}
-    evaluations, missed = 0, tuple[str, ...]()
-    for steps in SEARCH_STEPS:
-        say(f"search for the least {specification.minimise}")
-        search = Search(specification, scale, bounds_on, steps, generations)
-        values, seen = search.run(specification.minimise, seed)
-        evaluations += search.evaluations
-        if seen.excess()[0] > NEGLIGIBLE_EXCESS:
-            raise _impossible(search, seen, seed, say)
-        say("judge the machine that was found")
-        try:
-            text, machine, judged = _built(specification, values, seen)
-        except (UnreachablePoseError, SingularPoseError, EquilibriumError):
-            missed = ("reach",)
-            continue
-        found = _result(specification, values, machine, text, judged, evaluations)
-        missed = tuple(name for name, left in found.margins.items() if left < -NEGLIGIBLE_EXCESS)
-        if not missed:
-            return found
-        for name in judged.demands.keys() & {*missed}:
-            share = float(seen.demands[name].share[0]) / scale.get(name, 1.0)
-            scale[name] = (1.0 + SEARCH_SLACK) * float(judged.demands[name].share[0]) / share
-    raise ImpossibleDesignError(
-        f"the machine that was found misses {_list(list(missed))} at poses between those of the "
-        "search, or once its legs have masses; loosen one of these",
-        {"missed": missed, "in_the_way": missed},
-    )
-
-
-def _built(
-    specification: Specification, values: FloatArray, seen: Assessment
-) -> tuple[str, Platform, Assessment]:
-    """Return text and machine of a candidate, and the demands on it with all its masses."""
-    text = _text(specification, values, seen, with_limits=False)
-    machine = _load(text)
-    needs = _needs(specification, machine)
+def _built(search: Search, values: FloatArray, seen: Assessment) -> Design:
+    """Return the machine of a candidate, judged with all its masses."""
+    specification = search.specification
+    needs = _needs(specification, _load(_text(specification, values, seen)))
     judged = judge(specification, candidates(specification, values[None]), needs)
-    text = _text(specification, values, judged, with_limits=True)
-    return text, _load(text), judged
+    text = _text(specification, values, judged)
+    machine = _load(text)
+    demands = {
+        name: Demand._make([*(float(numbers[0]) for numbers in demand[:3]), demand.unit])
+        for name, demand in judged.demands.items()
+    }
+    poses = _poses(specification.tasks(SEARCHED_STEPS), machine)
+    verdict = rest_feasibility(
+        loaded_machine(specification, machine),
+        poses,
+        tuple(map(str, range(len(poses)))),
+        "at rest at all poses",
+    )
+    for margin in verdict.violated:
+        demands[margin.quantity] = Demand(margin.required, margin.limit, margin.share, margin.unit)
+    catalogue = specification.actuators
+    return Design(
+        specification,
+        specification.named(values.tolist()),
+        machine,
+        text,
+        dict(sorted(demands.items(), key=lambda entry: -entry[1].share)),
+        {name: float(value[0]) for name, value in judged.figures.items()},
+        _sensitivity(specification, values),
+        catalogue[int(judged.actuators[0])].name if catalogue else "",
+        search.evaluations,
+    )
 
 
 def _load(text: str) -> Platform:
     return Platform(parameters_from(tomllib.loads(text), "design"))
 
 
-def _text(
-    specification: Specification,
-    values: FloatArray,
-    judged: Assessment,
-    *,
-    with_limits: bool,
-) -> str:
-    """Return the platform.toml of a candidate, with the limits of its actuators if wanted.
+def _text(specification: Specification, values: FloatArray, judged: Assessment) -> str:
+    """Return the platform.toml of a candidate.
 
     Raises:
         InputError: no machine has these numbers.
     """
-    numbers = dict(zip(specification.free_numbers, values, strict=False))
+    numbers = specification.named(values)
     units, cranks = actuator_units(specification.legs), specification.legs == "rss"
     wanted = candidates(specification, values[None])
     low, high = judged.ranges[0]
-    sizes: dict[str, float | None] = {"stroke": high - low}
-    if specification.actuators and with_limits:
+    sizes = {"stroke": high - low}
+    for name in ("force", "speed"):
+        reserved = float(f"{FORCE_RESERVE * judged.figures[name][0]:.2g}")
+        sizes[name] = getattr(specification.limits, name) or reserved
+    if specification.actuators:
         actuator = specification.actuators[int(judged.actuators[0])]
-        sizes = {"stroke": actuator.stroke, "force": actuator.force, "speed": actuator.speed}
+        sizes = {name: getattr(actuator, name) for name in sizes}
         low = min(max(actuator.retracted, high - actuator.stroke), low)
-    elif with_limits:
-        for name in ("force", "speed"):
-            limit = getattr(specification.limits, name)
-            need = judged.figures[name][0]
-            if limit or need:
-                sizes[name] = limit or float(f"{FORCE_RESERVE * need:.2g}")
     entries = {name: f"{value:.9g} {units[name]}" for name, value in sizes.items() if value}
     if specification.symmetry:
         # Of the sheet's own joints only the plate's size is kept.
-        radius = np.linalg.norm(
-            wanted.rows[0, :, PLATFORM_JOINT : PLATFORM_JOINT + 2], axis=1
-        ).max()
-        numbers = dict.fromkeys(("base_radius", "platform_radius"), radius)
+        x, y = wanted.rows[0, :, PLATFORM_JOINT : PLATFORM_JOINT + 2].T
+        numbers = dict.fromkeys(("base_radius", "platform_radius"), np.hypot(x, y).max())
         numbers |= dict.fromkeys(("base_spacing", "platform_spacing"), 0.1)
     for name, value in numbers.items():
-        entries[name] = f"{np.degrees(value):.9g} deg" if angle_bounds(name) else f"{value:.9g} m"
+        entries[name] = f"{np.degrees(value):.9g} deg" if is_angle(name) else f"{value:.9g} m"
     if not cranks:
         entries["shortest"] = f"{low:.9g} m"
     sheet = DataSheet(legs=specification.legs, title=specification.title, **entries)
-    sheet.check()
+    sought = np.append(wanted.rows[0, :, : rss.BRANCH], wanted.height)
     for legs in leg_texts(sheet):
         text = sheet_text(specification.name, sheet, legs)
         if specification.symmetry:
             text = _with_joints(text, wanted)
-        try:
+        with suppress(ParameterError):
             machine = _load(text)
-        except ParameterError:
-            continue
-        if abs(machine.home[2] - wanted.height[0]) > 1e-6 * wanted.height[0]:
-            continue
-        rows = machine.constants.legs.rows
-        columns = (
-            slice(BASE_JOINT, BASE_JOINT + 6) if not cranks else slice(0, wanted.rows.shape[2] - 2)
-        )
-        size = 1e-6 * np.abs(rows[:, columns]).max()
-        if np.allclose(rows[:, columns], wanted.rows[0][:, columns], rtol=0.0, atol=size):
-            return _signed(text)
+            # Of cranks there is a text for each layout.
+            found = np.append(machine.constants.legs.rows[:, : rss.BRANCH], machine.home[2])
+            if not cranks or np.abs(found - sought).max() < 1e-6 * np.abs(sought).max():
+                text = text.replace(f'"{SHEET_SOURCE}', f'"{DESIGN_SOURCE}')
+                return text.replace(SHEET_HEADING, "# Written by `twin design`.").lstrip()
     raise InputError("design", "no machine file holds the numbers that were found")
 
 
@@ -504,105 +446,67 @@ def _with_joints(text: str, machine: Candidates) -> str:
     return re.sub(r"\[home\].*?\n\n", home, text, flags=re.DOTALL)
 
 
-def _signed(text: str) -> str:
-    """Return the text of a data sheet as that of a design."""
-    text = text.replace(f'"{SHEET_SOURCE}', f'"{DESIGN_SOURCE}')
-    written = "# Written by `twin new` from the numbers of a data sheet."
-    return text.replace(written, "# Written by `twin design`.").lstrip()
+def _poses(tasks: Tasks, machine: Platform) -> FloatArray:
+    """Return the poses `(k, 7)` of tasks of a machine."""
+    return np.asarray(tasks.offsets + np.array([*machine.home[:3], *np.zeros(4)]))
 
 
-def _needs(specification: Specification, machine: Platform) -> FloatArray:
-    """Return what a machine with its payload needs `(1, NEED_COUNT)`, at other poses."""
-    tasks, home = specification.tasks(CHECKED_STEPS), machine.home
-    poses = tasks.offsets + np.array([*home[:3], *np.zeros(4)])
-    loaded = loaded_machine(specification, machine)
-    needs = np.zeros((1, NEED_COUNT))
+def _needs(specification: Specification, machine: Platform) -> Needs:
+    """Return what a machine with its payload needs, at other poses."""
+    tasks = specification.tasks(CHECKED_STEPS)
+    poses, loaded = _poses(tasks, machine), loaded_machine(specification, machine)
     coordinates = loaded.inverse_kinematics(poses)
-    needs[0, SHORTEST], needs[0, LONGEST] = coordinates.min(), coordinates.max()
     forces = loaded.inverse_dynamics(poses, tasks.twists, tasks.accelerations)
-    needs[0, FORCE] = np.abs(forces).max()
     rates = np.einsum("kij,kj->ki", loaded.jacobian(poses), tasks.twists)
-    needs[0, SPEED] = np.abs(rates).max()
-    needs[0, CONDITION] = np.max(loaded.condition_number(poses))
-    needs[0, CLEARANCE] = closest_legs(loaded, poses)[0]
-    stiffness = specification.actuator_stiffness
-    if stiffness:
-        compliance = compliance_matrix(loaded, poses, stiffness=stiffness)[:, :3, :3]
-        needs[0, STIFFNESS] = 1.0 / (stiffness * np.linalg.norm(compliance, 2, axis=(1, 2)).max())
-        slowest = natural_modes(loaded, poses, stiffness=stiffness).frequencies.min()
-        needs[0, FREQUENCY] = (2.0 * np.pi * slowest) ** 2 / stiffness
+    spring, stiffness, frequency = specification.actuator_stiffness, 0.0, 0.0
+    if spring:
+        compliance = compliance_matrix(loaded, poses, stiffness=spring)[:, :3, :3]
+        stiffness = 1.0 / (spring * np.linalg.norm(compliance, 2, axis=(1, 2)).max())
+        slowest = natural_modes(loaded, poses, stiffness=spring).frequencies.min()
+        frequency = (2.0 * np.pi * slowest) ** 2 / spring
     at_home = directions(loaded, leg_points(loaded, loaded.home[None]))
     along = directions(loaded, leg_points(loaded, poses))
-    for column, now, then in (
-        (BASE_ANGLE, along.base_joint, at_home.base_joint),
-        (PLATFORM_ANGLE, along.platform_joint, at_home.platform_joint),
-    ):
-        if now is not None and then is not None:
-            cosines = np.clip((now * then).sum(axis=-1), -1.0, 1.0)
-            needs[0, column] = np.arccos(cosines).max()
-    return needs
+    angles = [
+        0.0 if now is None or then is None else angle_between(now, then).max()
+        for now, then in zip(along, at_home, strict=True)
+    ]
+    needs = Needs(
+        shortest=coordinates.min(),
+        longest=coordinates.max(),
+        force=np.abs(forces).max(),
+        speed=np.abs(rates).max(),
+        condition=np.max(loaded.condition_number(poses)),
+        base_angle=angles[0],
+        platform_angle=angles[-1],
+        clearance=closest_legs(loaded, poses)[0],
+        stiffness=stiffness,
+        frequency=frequency,
+        lost=0.0,
+    )
+    return Needs(*np.array(needs)[:, None])
 
 
 def loaded_machine(specification: Specification, machine: Platform) -> Platform:
     """Return a machine with the payload of a specification."""
     payload = specification.payload
-    if payload is None:
+    if not payload.mass:
         return machine
     moment = payload.mass * payload.radius**2
     inertia = np.full(3, moment) if moment else None
     return with_payload(machine, Payload(payload.mass, (0.0, 0.0, payload.height), inertia))
 
 
-def _result(
-    specification: Specification,
-    values: FloatArray,
-    machine: Platform,
-    text: str,
-    judged: Assessment,
-    evaluations: int,
-) -> Design:
-    names = specification.free_numbers
-    demands = {
-        name: Demand._make([*(float(numbers[0]) for numbers in demand[:3]), demand.unit])
-        for name, demand in judged.demands.items()
-    }
-    offsets = specification.tasks(SEARCHED_STEPS).offsets
-    verdict = rest_feasibility(
-        loaded_machine(specification, machine),
-        offsets + np.array([*machine.home[:3], *np.zeros(4)]),
-        tuple(f"pose {number}" for number in range(1, len(offsets) + 1)),
-        "at rest at all poses",
-    )
-    for margin in verdict.violated:
-        demands[margin.quantity] = Demand(margin.required, margin.limit, margin.share, margin.unit)
-    actuator = ""
-    if specification.actuators:
-        actuator = specification.actuators[int(judged.actuators[0])].name
-    return Design(
-        specification,
-        dict(zip(names, map(float, values), strict=False)),
-        machine,
-        text,
-        dict(sorted(demands.items(), key=lambda entry: -entry[1].share)),
-        {name: float(value[0]) for name, value in judged.figures.items()},
-        _sensitivity(specification, values),
-        actuator,
-        evaluations,
-    )
-
-
 def _sensitivity(specification: Specification, values: FloatArray) -> dict[str, dict[str, float]]:
     """Return how much the share of each demand changes with each free number."""
-    names = specification.free_numbers
-    steps = np.zeros((len(names), len(values)))
-    np.fill_diagonal(steps, SENSITIVITY_STEP * values[: len(names)])
     tasks = specification.tasks()
+    steps = SENSITIVITY_STEP * np.diag(values)[: len(specification.free_numbers)]
     ups, downs = (assess(specification, values + sign * steps, tasks) for sign in (0.5, -0.5))
-    result: dict[str, dict[str, float]] = {}
-    for name, demand in ups.demands.items():
-        change = (demand.share - downs.demands[name].share) / SENSITIVITY_STEP
-        result[name] = dict(zip(names, change.tolist(), strict=True))
-    return result
+    return {
+        name: specification.named(
+            ((demand.share - downs.demands[name].share) / SENSITIVITY_STEP).tolist()
+        )
+        for name, demand in ups.demands.items()
+    }
 
 
 def _impossible(
@@ -610,27 +514,37 @@ def _impossible(
 ) -> ImpossibleDesignError:
     """Return the error of a specification that no candidate meets.
 
-    Each demand is dropped in turn: those without which a machine exists contradict the others.
+    Each limit is dropped in turn: those without which a machine exists contradict the others.
     """
-    missed = [
-        name for name, demand in seen.demands.items() if demand.share[0] > 1.0 + NEGLIGIBLE_EXCESS
-    ]
-    in_the_way = []
-    tight = [name for name, demand in seen.demands.items() if demand.share[0] >= TIGHT_SHARE]
-    for name in dict.fromkeys(map(_limit_of, tight)):
-        say(f"search without a limit of {name}")
-        scale = dict(search.scale) | {
-            one: 0.0 for one in seen.demands if _limit_of(one) == name and one != "reach"
-        }
-        relaxed = replace(search, scale=scale)
-        if relaxed.is_possible(search.specification.minimise, seed):
-            in_the_way.append(name)
-    text = f"no machine was found that meets all demands: the nearest one misses {_list(missed)}. "
-    if in_the_way:
-        text += f"Without {_list(in_the_way, 'or')} there is one: loosen one of these"
-    else:
-        text += "Dropping any single limit does not help: ask for less, or widen the [bounds]"
-    return ImpossibleDesignError(text, {"missed": tuple(missed), "in_the_way": tuple(in_the_way)})
+    shares = {
+        name: search.scale.get(name, 1.0) * float(demand.share[0])
+        for name, demand in seen.demands.items()
+    }
+    missed = tuple(name for name, share in shares.items() if share > 1.0 + NEGLIGIBLE_EXCESS)
+    tight = (name for name, share in shares.items() if share >= TIGHT_SHARE and name != "reach")
+    limits = list(dict.fromkeys(map(_limit_of, tight)))
+
+    def possible_without(*dropped: str) -> bool:
+        say(f"search without a limit of {listed(dropped, ' and ')}")
+        free = {name: 0.0 for name in shares if _limit_of(name) in dropped}
+        return replace(search, scale={**search.scale, **free}).is_possible(seed)
+
+    in_the_way = [limit for limit in limits if possible_without(limit)]
+    advice = f"without {listed(in_the_way, ' or ')} there is one: loosen one of these"
+    if not in_the_way and possible_without(*limits):
+        for limit in limits:
+            others = [one for one in limits if one != limit]
+            if possible_without(*others):
+                limits = others
+        in_the_way = limits
+        advice = f"without {listed(limits, ' and ')} together there is one: loosen all of these"
+    elif not in_the_way:
+        advice = "nor is there one without these limits: ask for smaller ranges or widen [bounds]"
+    return ImpossibleDesignError(
+        "no machine was found that meets all demands: the nearest one misses "
+        f"{listed(missed, ' and ')}; {advice}",
+        {"missed": missed, "in_the_way": tuple(in_the_way)},
+    )
 
 
 def _limit_of(demand: str) -> str:
@@ -638,7 +552,3 @@ def _limit_of(demand: str) -> str:
     if demand.endswith("of the actuator"):
         return "the catalogue"
     return "joint angle" if demand.startswith("joint angle") else demand
-
-
-def _list(names: list[str], word: str = "and") -> str:
-    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

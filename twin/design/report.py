@@ -7,14 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.feasibility.course import leg_points
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.charts.results import Cell, Figure, Results, Table
-from twin.charts.style import CURVE_COLORS, axis, layout
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.charts.results import Figure, Results, Table
+from twin.charts.style import CURVE_COLORS, layout
 from twin.design.design import Design
-from twin.design.specification import Objective, angle_bounds
+from twin.design.specification import LIMIT_UNITS, Objective, actuator_units, is_angle
 
-SHOWN_UNITS = {"m": ("mm", 1e3), "rad": ("deg", 180.0 / np.pi), "rad/s": ("deg/s", 180.0 / np.pi)}
+SHOWN_UNITS = {
+    "m": ("mm", 1e3),
+    "m/s": ("mm/s", 1e3),
+    "rad": ("deg", 180.0 / np.pi),
+    "rad/s": ("deg/s", 180.0 / np.pi),
+}
 """Unit of a table, and what SI values are multiplied by, where it is not the SI unit."""
 
 CAMERA_EYE = {"x": 1.5, "y": 1.5, "z": 1.0}
@@ -38,20 +45,28 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
     if best.actuator:
         findings.append(f"Its actuators are {best.actuator}.")
     tables = [
-        Table("Free numbers", ("number", "value", "unit"), _numbers(best)),
+        Table(
+            "Free numbers, and what the machine needs",
+            ("number", "value", "unit"),
+            [(name, *number) for name, number in (_numbers(best) | _figures(best)).items()],
+        ),
         Table(
             "Demands",
             ("demand", "needed", "limit", "unit", "part of the limit [%]"),
             [
-                (name, *_shown(one.required, one.limit, one.unit), 100.0 * one.share)
+                (
+                    name,
+                    shown(one.required, one.unit)[0],
+                    *shown(one.limit, one.unit),
+                    100.0 * one.share,
+                )
                 for name, one in best.demands.items()
             ],
         ),
-        Table("Figures", ("figure", "value", "unit"), _figures(best)),
         Table(
             "Sensitivity: change of a demand's part of its limit [%] for a number 1 % larger",
             ("demand", *best.values),
-            [(name, *changes.values()) for name, changes in best.sensitivity.items()],
+            [(name, *best.sensitivity[name].values()) for name in best.demands],
         ),
     ]
     figures = [
@@ -59,69 +74,61 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
     ]
     if other is not None:
         first = specification.minimise
-        rows = [(one.figures[first], one.figures[other], *one.values.values()) for one in machines]
-        columns = (first, other, *best.values)
-        tables.append(Table(f"Front between {first} and {other}, in SI units", columns, rows))
-        figures.append(
+        pairs = [{name: _figures(machine)[name] for name in (first, other)} for machine in machines]
+        points = [pair | _numbers(machine) for pair, machine in zip(pairs, machines, strict=True)]
+        columns = [f"{name} [{unit}]" if unit else name for name, (_, unit) in points[0].items()]
+        rows = [[value for value, _ in point.values()] for point in points]
+        y, x = np.array(rows).T[:2]
+        titles = [
+            "<br>".join(f"{name} {value:.3g} {unit}" for name, (value, unit) in pair.items())
+            for pair in pairs
+        ]
+        tables.append(Table(f"Front between {first} and {other}", columns, rows))
+        figures += [
             Figure(
                 "Front",
                 f"Each point is a machine that needs the least {first} of all with its {other}.",
-                lambda: _front_figure(machines, first, other),
-            )
-        )
-        titles = [_title(machine, (first, other)) for machine in machines]
-        figures.append(
+                lambda: panels_figure(
+                    [Axes(columns[0], [Line("machines", x, y, "line+markers")])], columns[1]
+                ),
+            ),
             Figure(
                 "Machines along the front",
                 "At home, all to one scale.",
                 lambda: _machines_figure(machines, titles),
-            )
-        )
+            ),
+        ]
     return Results(f"Design: {specification.title}", findings, tables, figures)
 
 
-def _title(machine: Design, names: Sequence[str]) -> str:
-    rows = (row for row in _figures(machine) if row[0] in names)
-    return "<br>".join(f"{name} {value:.3g} {unit}" for name, value, unit in rows)
-
-
-def _shown(required: float, limit: float, unit: str) -> tuple[Cell, Cell, Cell]:
+def shown(value: float, unit: str) -> tuple[float, str]:
+    """Return a number in SI units as tables show it, and the unit there."""
     name, factor = SHOWN_UNITS.get(unit, (unit, 1.0))
-    return factor * required, factor * limit, name
+    return factor * value, name
 
 
-def _numbers(machine: Design) -> list[tuple[Cell, ...]]:
-    rows: list[tuple[Cell, ...]] = []
-    for name, value in machine.values.items():
-        unit, factor = SHOWN_UNITS["rad" if angle_bounds(name) else "m"]
-        rows.append((name, factor * value, unit))
-    return rows
-
-
-def _figures(machine: Design) -> list[tuple[Cell, ...]]:
-    platform = machine.machine
-    units = {
-        "force": platform.force_unit,
-        "speed": f"{platform.coordinate_unit}/s",
-        "stroke": platform.coordinate_unit,
-        "footprint": "m",
-        "condition": "",
-        "price": "",
+def _numbers(machine: Design) -> dict[str, tuple[float, str]]:
+    """Return the free numbers with their units."""
+    return {
+        name: shown(value, "rad" if is_angle(name) else "m")
+        for name, value in machine.values.items()
     }
-    rows: list[tuple[Cell, ...]] = []
-    for name, value in machine.figures.items():
-        if np.isfinite(value):
-            unit, factor = SHOWN_UNITS.get(units[name], (units[name], 1.0))
-            rows.append((name, factor * value, unit))
-    return rows
+
+
+def _figures(machine: Design) -> dict[str, tuple[float, str]]:
+    """Return the figures that a machine has, with their units."""
+    units = LIMIT_UNITS | actuator_units(machine.specification.legs)
+    return {
+        name: shown(value, units.get(name, ""))
+        for name, value in machine.figures.items()
+        if np.isfinite(value)
+    }
 
 
 def _lines(machine: Design) -> list[FloatArray]:
     """Return the lines `(k, 3)` [m] of the joints around base and platform, and of legs at home."""
-    from twin.analysis.feasibility.course import leg_points
-
     points = leg_points(machine.machine, machine.machine.home[None])
-    base, middle, tip = points.base[0], points.middle[0], points.tip[0]
+    base, middle, tip = (part[0] for part in points[:3])
     around = []
     for joints in (base, tip):
         order = np.argsort(np.arctan2(joints[:, 1], joints[:, 0]))
@@ -131,9 +138,8 @@ def _lines(machine: Design) -> list[FloatArray]:
 
 def _machines_figure(machines: Sequence[Design], titles: Sequence[str]) -> Any:
     """Return pictures of machines beside each other, all to one scale."""
-    objects, subplots = optional("plotly.graph_objects"), optional("plotly.subplots")
     count = len(machines)
-    figure = subplots.make_subplots(
+    figure = optional("plotly.subplots").make_subplots(
         1,
         count,
         specs=[[{"type": "scene"}] * count],
@@ -146,10 +152,10 @@ def _machines_figure(machines: Sequence[Design], titles: Sequence[str]) -> Any:
     for column, one in enumerate(lines, start=1):
         for number, line in enumerate(one):
             color = {"width": 6, "color": CURVE_COLORS[0 if number < 2 else 1]}
-            trace = objects.Scatter3d(
-                **dict(zip("xyz", line.T, strict=True)), mode="lines", line=color, showlegend=False
+            x, y, z = line.T
+            figure.add_scatter3d(
+                x=x, y=y, z=z, mode="lines", line=color, showlegend=False, row=1, col=column
             )
-            figure.add_trace(trace, 1, column)
     figure.update_layout(**layout(480 if count == 1 else 340, 12 if count == 1 else 80))
     shown = {"visible": count == 1}
     side = shown | {"range": [-extent, extent]}
@@ -157,19 +163,4 @@ def _machines_figure(machines: Sequence[Design], titles: Sequence[str]) -> Any:
     figure.update_scenes(
         xaxis=side, yaxis=side, zaxis=height, aspectmode="data", camera_eye=CAMERA_EYE
     )
-    return figure
-
-
-def _front_figure(machines: Sequence[Design], first: str, other: str) -> Any:
-    objects = optional("plotly.graph_objects")
-    curve = objects.Scatter(
-        x=[one.figures[other] for one in machines],
-        y=[one.figures[first] for one in machines],
-        mode="lines+markers",
-        line={"color": CURVE_COLORS[0]},
-    )
-    figure = objects.Figure([curve])
-    figure.update_layout(**layout(360, 12))
-    figure.update_xaxes(**axis(f"{other}, SI units"))
-    figure.update_yaxes(**axis(f"{first}, SI units"))
     return figure

@@ -12,9 +12,8 @@ from twin.analysis.feasibility.actuators import requirement_along
 from twin.analysis.feasibility.course import DEFAULT_SAMPLES, motion_course
 from twin.analysis.payload.body import Payload, with_payload
 from twin.basics.arrays import FloatArray, bounded
-from twin.basics.optional import optional
+from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.results import Figure, Results, Table
-from twin.charts.style import CURVE_COLORS, axis, layout
 from twin.design.specification import read_rows
 from twin.errors import InputError
 from twin.model.machine_base import PlatformMotion
@@ -108,7 +107,6 @@ def size(
     pause = requirement_along(machine, course.time[:1], PlatformMotion(start, still, still)).forces
     running = bounded(duty, "duty", 0.0, 1.0)
     masses = effective_masses(machine, course.motion.pose)
-    duration = course.time[-1]
     sized = []
     for drive in drives:
         speed, acceleration = needed.rates / drive.travel, needed.accelerations / drive.travel
@@ -118,8 +116,8 @@ def size(
         load = np.where(driving, load / drive.efficiency, load * drive.efficiency)
         torque = load + drive.inertia * acceleration
         held = pause[0] * drive.travel / drive.efficiency
-        square = np.trapezoid(torque**2, course.time, axis=0) / duration
-        rms = np.sqrt(running * square + (1.0 - running) * held**2)
+        moving = needed._replace(forces=torque).rms_forces
+        rms = np.sqrt(running * moving**2 + (1.0 - running) * held**2)
         overload = running * (np.abs(torque) > drive.rated_torque).mean(axis=0)
         sized.append(
             SizedDrive(
@@ -143,8 +141,8 @@ def effective_masses(machine: MachineModel, poses: FloatArray) -> FloatArray:
     as many actuators as degrees of freedom; with more, that of least squares.
     """
     inverse = np.linalg.pinv(machine.jacobian(poses))
-    masses: FloatArray = np.einsum("kji,kjl,kli->ki", inverse, machine.mass_matrix(poses), inverse)
-    return masses
+    matrices = machine.mass_matrix(poses)
+    return np.asarray(np.einsum("kji,kjl,kli->ki", inverse, matrices, inverse))
 
 
 def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
@@ -157,18 +155,17 @@ def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
     Raises:
         InputError: the file cannot be read, a column is missing, or an entry is no number.
     """
-    units = {} if cranks else {"lead": "m"}
+    units = {"ratio": ""} if cranks else {"lead": "m"}
     units |= {"rated torque": "N m", "peak torque": "N m", "speed": "rad/s", "inertia": "kg m2"}
-    plain = (*(("ratio",) if cranks else ()), "efficiency", "price")
     drives = []
-    for line, name, values in read_rows(path, units, plain):
-        if not 0.0 < values["efficiency"] <= 1.0:
+    for line, name, values in read_rows(path, units | {"efficiency": "", "price": ""}):
+        if values["efficiency"] > 1.0:
             raise InputError(
                 f"{path}, line {line}", "the efficiency is a fraction above 0 and at most 1"
             )
-        travel = 1.0 / values["ratio"] if cranks else values["lead"] / (2.0 * np.pi)
-        keys = ("rated torque", "peak torque", "speed", "inertia", "efficiency", "price")
-        drives.append(DriveTrain(name, travel, *(values[key] for key in keys)))
+        travel, *others = values.values()
+        travel = 1.0 / travel if cranks else travel / (2.0 * np.pi)
+        drives.append(DriveTrain(name, travel, *others))
     return drives
 
 
@@ -186,8 +183,8 @@ def sizing_results(sized: Sequence[SizedDrive]) -> Results:
     uneven = [one.drive.name for one in fitting if one.inertia_ratio > RECOMMENDED_INERTIA_RATIO]
     if uneven:
         findings.append(
-            f"The load is more than {RECOMMENDED_INERTIA_RATIO:g} rotor inertias for "
-            f"{', '.join(uneven)}: its loops will be soft."
+            f"Loops are hard to tune with {', '.join(uneven)}: the load is more than "
+            f"{RECOMMENDED_INERTIA_RATIO:g} times the inertia of the motor."
         )
     columns = (
         "drive train",
@@ -222,21 +219,10 @@ def sizing_results(sized: Sequence[SizedDrive]) -> Results:
 
 
 def _figure(one: SizedDrive) -> Any:
-    objects = optional("plotly.graph_objects")
-    figure = objects.Figure()
-    points = {"size": 3, "color": CURVE_COLORS[0]}
     speeds, torques = RPM * np.abs(one.motor_speed.ravel()), np.abs(one.motor_torque.ravel())
-    figure.add_scatter(x=speeds, y=torques, mode="markers", marker=points, name="motion")
-    top = RPM * one.drive.speed
-    for name, torque, dash in (
-        ("peak", one.drive.peak_torque, "solid"),
-        ("rated", one.drive.rated_torque, "dash"),
-    ):
-        line = {"color": CURVE_COLORS[1], "dash": dash}
-        figure.add_scatter(
-            x=[0.0, top, top], y=[torque, torque, 0.0], mode="lines", line=line, name=name
-        )
-    figure.update_layout(**layout(320, 12))
-    figure.update_xaxes(**axis("speed of the motor [rpm]"))
-    figure.update_yaxes(**axis("torque [N m]"))
-    return figure
+    lines = [Line("motion", speeds, torques, "markers")]
+    limits = (("peak", one.drive.peak_torque, "line"), ("rated", one.drive.rated_torque, "dash"))
+    for name, torque, style in limits:
+        x, y = RPM * one.drive.speed * np.array([0, 1, 1]), torque * np.array([1, 1, 0])
+        lines.append(Line(name, x, y, style))
+    return panels_figure([Axes("torque [N m]", lines)], "speed of the motor [rpm]")

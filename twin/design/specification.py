@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import (
@@ -13,28 +14,38 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    ValidationInfo,
-    field_validator,
     model_validator,
 )
+from scipy.linalg import block_diag
 
 from twin.basics.arrays import FloatArray
 from twin.basics.files import as_path
+from twin.basics.text_table import TextTable
 from twin.basics.toml import read_toml
-from twin.errors import InputError, ParameterError
-from twin.machine.quantity import (
-    Angle,
-    Frequency,
-    Length,
-    Mass,
-    Stiffness,
-    to_si,
-)
+from twin.errors import ParameterError
+from twin.machine.quantity import TITLE_PATTERN, Angle, Length, Mass, to_si
 from twin.motion.motion import Motion
 from twin.motion.recording import read_recording
 from twin.rotations import pose_from_angles
 
 AXES = ("x", "y", "z", "roll", "pitch", "yaw")
+
+AXIS_UNITS = {
+    "ranges": ("m", "rad"),
+    "speeds": ("m/s", "rad/s"),
+    "accelerations": ("m/s2", "rad/s2"),
+}
+"""SI units of tables with numbers along and about the axes."""
+
+LIMIT_UNITS = {
+    "footprint": "m",
+    "height": "m",
+    "clearance": "m",
+    "joint_angle": "rad",
+    "stiffness": "N/m",
+    "frequency": "Hz",
+}
+"""SI units of limits that do not depend on the kind of legs."""
 
 Objective = Literal["force", "stroke", "footprint", "condition", "price"]
 
@@ -50,29 +61,35 @@ MOTION_SAMPLES = 40
 FINE_MOTION_SAMPLES = 10_001
 """Times of a motion at which the machine is judged at the end."""
 
+PAIR_NUMBERS = ("base_radius", "base_spacing", "platform_radius", "platform_spacing")
+
 FREE_NUMBERS = {
-    "ups": ("base_radius", "base_spacing", "platform_radius", "platform_spacing", "height"),
-    "rss": (
-        *("base_radius", "base_spacing", "platform_radius", "platform_spacing"),
-        *("crank", "rod", "horn_angle"),
-    ),
+    "ups": (*PAIR_NUMBERS, "height"),
+    "rss": (*PAIR_NUMBERS, "crank", "rod", "horn_angle"),
 }
 """Free numbers of a machine with three pairs of joints on circles, for each kind of legs."""
 
 JOINT_NUMBERS = ("radius", "angle", "height")
 """Free numbers of a joint that is alone; a height is that over the first joint."""
 
-ANGLE_BOUNDS = {
+ALLOWED_BOUNDS = {
     "spacing": (0.0, 2.0 * np.pi / 3.0),
     "horn_angle": (-0.5 * np.pi, 0.5 * np.pi),
     "angle": (-np.pi, np.pi),
+    "_height": (-np.inf, np.inf),
+    "": (1e-6, np.inf),
 }
-"""Ends [rad] of free numbers that are angles, by the ends of their names; others are lengths."""
+"""Ends [rad, m] of the free numbers by the ends of their names, the first that fits."""
 
 
-def angle_bounds(name: str) -> tuple[float, float] | None:
-    """Return the ends [rad] of a free number that is an angle; None for a length."""
-    return next((ends for end, ends in ANGLE_BOUNDS.items() if name.endswith(end)), None)
+def by_ending(name: str, table: dict[str, tuple[float, float]]) -> tuple[float, float]:
+    """Return the entry of a table whose key is the first that ends a name."""
+    return next(entry for ending, entry in table.items() if name.endswith(ending))
+
+
+def is_angle(name: str) -> bool:
+    """Return whether a free number is an angle; others are lengths."""
+    return name.endswith(("spacing", "angle"))
 
 
 def actuator_units(legs: str) -> dict[str, str]:
@@ -82,33 +99,29 @@ def actuator_units(legs: str) -> dict[str, str]:
     return {"stroke": "m", "force": "N", "speed": "m/s", "stiffness": "N/m"}
 
 
-def _both_ways(value: Any) -> Any:
-    """Return a range as two ends; one number stands for as much to both sides."""
-    if isinstance(value, bool):
-        raise ValueError("must be a number with a unit, or two")
-    if isinstance(value, str):
-        size = value.strip().removeprefix("+")
-        if size.startswith("-"):
-            raise ValueError(f"must be above zero, or two ends, got {value!r}")
-        return (f"-{size}", size)
-    if isinstance(value, (int, float)):
-        if value < 0.0:
-            raise ValueError(f"must be above zero, or two ends, got {value!r}")
-        return (-value, value)
-    return value
+Range = Annotated[
+    tuple[float, float],
+    BeforeValidator(lambda value: (-value, value) if isinstance(value, float) else value),
+]
+"""Both ends of a range; one number stands for as much to both sides."""
 
-
-LengthRange = Annotated[tuple[Length, Length], BeforeValidator(_both_ways)]
-
-AngleRange = Annotated[tuple[Angle, Angle], BeforeValidator(_both_ways)]
+STAYS_HOME = (0.0, 0.0)
 
 AtLeastZero = Annotated[float, Field(ge=0.0)]
+
+AboveZero = Annotated[float, Field(gt=0.0)]
 
 
 class Part(BaseModel):
     """A table of a specification."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+        use_attribute_docstrings=True,
+    )
 
 
 class AxisTable(Part):
@@ -123,15 +136,14 @@ class AxisTable(Part):
 class RangeTable(AxisTable):
     """Ranges of the axes from home, each with the others at home."""
 
-    x: LengthRange = (0.0, 0.0)
-    y: LengthRange = (0.0, 0.0)
-    z: LengthRange = (0.0, 0.0)
-    roll: AngleRange = (0.0, 0.0)
-    pitch: AngleRange = (0.0, 0.0)
-    yaw: AngleRange = (0.0, 0.0)
-    together: float = Field(
-        0.0, ge=0.0, le=1.0, description="fraction of all ranges that is reached at once"
-    )
+    x: Range = STAYS_HOME
+    y: Range = STAYS_HOME
+    z: Range = STAYS_HOME
+    roll: Range = STAYS_HOME
+    pitch: Range = STAYS_HOME
+    yaw: Range = STAYS_HOME
+    together: float = Field(0.0, ge=0.0, le=1.0)
+    """fraction of all ranges that is reached at once"""
 
     @model_validator(mode="after")
     def _ordered(self) -> RangeTable:
@@ -141,10 +153,9 @@ class RangeTable(AxisTable):
         return self
 
 
-class SpeedTable(AxisTable):
-    """Speeds along the axes that are needed at home, in both directions."""
+class RateTable(AxisTable):
+    """Speeds or accelerations along the axes that are needed at home, in both directions."""
 
-    units: ClassVar = ("m/s", "rad/s")
     x: AtLeastZero = 0.0
     y: AtLeastZero = 0.0
     z: AtLeastZero = 0.0
@@ -152,29 +163,20 @@ class SpeedTable(AxisTable):
     pitch: AtLeastZero = 0.0
     yaw: AtLeastZero = 0.0
 
-    @field_validator(*AXES, mode="before")
-    @classmethod
-    def _in_si_units(cls, value: Any, info: ValidationInfo) -> float:
-        return to_si(value, cls.units[info.field_name not in AXES[:3]])
-
     def both_ways(self) -> FloatArray:
         """Return motions `(k, 6)` along single axes, both ways."""
         rows = np.diag(self.axes)[self.axes > 0.0]
         return np.concatenate([rows, -rows])
 
 
-class AccelerationTable(SpeedTable):
-    """Accelerations along the axes that are needed at home, in both directions, one at a time."""
-
-    units: ClassVar = ("m/s2", "rad/s2")
-
-
 class PayloadTable(Part):
     """Load on the platform."""
 
-    mass: Mass = Field(gt=0.0)
-    height: Length = Field(0.0, description="of its centre above the platform joints")
-    radius: Length = Field(0.0, ge=0.0, description="of gyration about its centre, on all axes")
+    mass: Mass = Field(0.0, ge=0.0)
+    height: Length = 0.0
+    """of its centre above the platform joints"""
+    radius: Length = Field(0.0, ge=0.0)
+    """of gyration about its centre, on all axes"""
 
 
 class LimitTable(Part):
@@ -184,23 +186,28 @@ class LimitTable(Part):
     is the whole range of the angle.
     """
 
-    footprint: Length | None = Field(None, gt=0.0, description="diameter of both joint circles")
-    height: Length | None = Field(None, gt=0.0, description="of the platform joints at home")
-    stroke: Any = Field(None, description="of the actuators")
-    force: Any = Field(None, description="of an actuator")
-    speed: Any = Field(None, description="of an actuator")
-    retracted: float = Field(
-        1.2, ge=1.0, description="least length of a retracted leg, in strokes; for straight legs"
-    )
-    joint_angle: Angle | None = Field(
-        None, gt=0.0, description="of a leg from its direction at home, at either end"
-    )
-    clearance: Length | None = Field(None, ge=0.0, description="distance of the axes of two legs")
-    condition: float = Field(100.0, gt=1.0, description="of the Jacobian, moments scaled")
-    stiffness: Stiffness | None = Field(
-        None, gt=0.0, description="least, of the platform under a force at the joints' centre"
-    )
-    frequency: Frequency | None = Field(None, gt=0.0, description="least first natural frequency")
+    footprint: AboveZero | None = None
+    """diameter of both joint circles"""
+    height: AboveZero | None = None
+    """of the platform joints at home"""
+    stroke: AboveZero | None = None
+    """of the actuators"""
+    force: AboveZero | None = None
+    """of an actuator"""
+    speed: AboveZero | None = None
+    """of an actuator"""
+    retracted: float = Field(1.2, ge=1.0)
+    """least length of a retracted leg, in strokes; for straight legs"""
+    joint_angle: AboveZero | None = None
+    """of a leg from its direction at home, at either end"""
+    clearance: AtLeastZero | None = None
+    """distance of the axes of two legs"""
+    condition: float = Field(20.0, gt=1.0)
+    """of the Jacobian, moments scaled"""
+    stiffness: AboveZero | None = None
+    """least, of the platform under a force at the joints' centre"""
+    frequency: AboveZero | None = None
+    """least first natural frequency"""
 
 
 class Tasks(NamedTuple):
@@ -220,13 +227,13 @@ class Actuator(NamedTuple):
     name: str
     stroke: float
     """[m, rad]"""
-    retracted: float
-    """[m] length between the centres of the joints; zero for cranks"""
     force: float
     """[N, N m]"""
     speed: float
     """[m/s, rad/s]"""
     price: float
+    retracted: float = 0.0
+    """[m] length between the centres of the joints; zero for cranks"""
 
 
 class Specification(Part):
@@ -235,50 +242,47 @@ class Specification(Part):
     name: str = Field("designed", pattern=r"^[a-z][a-z0-9_]*$")
     title: str = "Designed motion platform"
     legs: Literal["ups", "rss"] = "ups"
-    count: int = Field(6, ge=6, le=8, description="of legs")
-    symmetry: int | None = Field(
-        None, ge=1, description="times that free joints repeat around z; None: pairs on circles"
-    )
-    actuator_stiffness: Any = Field(None, description="of each actuator with its leg")
+    count: int = Field(6, ge=6, le=8)
+    """of legs"""
+    symmetry: int | None = Field(None, ge=1)
+    """times that free joints repeat around z; None: pairs on circles"""
+    actuator_stiffness: AboveZero | None = None
+    """of each actuator with its leg"""
     minimise: Objective = "force"
     ranges: RangeTable = RangeTable()
-    poses: tuple[tuple[Length, Length, Length, Angle, Angle, Angle], ...] = Field(
-        (), description="x, y, z, roll, pitch, yaw from home that are reached at rest"
-    )
-    motion: Any = Field(None, description="motion about home, of `twin.motion`, or its file")
-    speeds: SpeedTable = SpeedTable()
-    accelerations: AccelerationTable = AccelerationTable()
-    payload: PayloadTable | None = None
+    poses: tuple[tuple[Length, Length, Length, Angle, Angle, Angle], ...] = ()
+    """x, y, z, roll, pitch, yaw from home that are reached at rest"""
+    motion: Motion | None = None
+    """motion about home, of `twin.motion`; in a file the path of its recording"""
+    speeds: RateTable = RateTable()
+    accelerations: RateTable = RateTable()
+    payload: PayloadTable = PayloadTable()
     limits: LimitTable = LimitTable()
-    bounds: dict[str, tuple[float, float]] = Field(
-        default_factory=dict, description="ends of the free numbers"
-    )
-    actuators: tuple[Actuator, ...] = Field((), description="catalogue to choose from")
+    bounds: dict[str, tuple[float, float]] = {}
+    """ends of the free numbers"""
+    actuators: tuple[Actuator, ...] = ()
+    """catalogue to choose from"""
 
     @model_validator(mode="before")
     @classmethod
     def _in_si_units(cls, content: Any) -> Any:
-        """Convert numbers whose unit depends on the kind of legs."""
+        """Convert numbers whose unit depends on the kind of legs or on their name."""
         if not isinstance(content, dict):
             return content
         units = actuator_units(content.get("legs", "ups"))
-        stiffness_unit = units.pop("stiffness")
-        result = dict(content)
-        name = "actuator_stiffness"
-        if content.get(name) is not None:
-            result[name] = _positive(name, content[name], stiffness_unit)
-        if isinstance(content.get("limits"), dict):
-            result["limits"] = {
-                key: _positive(f"limits.{key}", value, units[key]) if key in units else value
-                for key, value in content["limits"].items()
-            }
-        if isinstance(content.get("bounds"), dict):
-            result["bounds"] = {
-                key: [to_si(end, "rad" if angle_bounds(key) else "m") for end in ends]
-                for key, ends in content["bounds"].items()
-                if isinstance(ends, (list, tuple))
-            } | {k: v for k, v in content["bounds"].items() if not isinstance(v, (list, tuple))}
-        return result
+        content = _converted(content, {"actuator_stiffness": units.pop("stiffness")}, "")
+        tables = {
+            "limits": LIMIT_UNITS | units,
+            "bounds": {
+                name: "rad" if is_angle(name) else "m" for name in content.get("bounds", ())
+            },
+        }
+        for name, axis_units in AXIS_UNITS.items():
+            tables[name] = dict(zip(AXES, np.repeat(axis_units, 3).tolist(), strict=True))
+        for name, table_units in tables.items():
+            if isinstance(content.get(name), dict):
+                content[name] = _converted(content[name], table_units, f"{name}.")
+        return content
 
     @model_validator(mode="after")
     def _consistent(self) -> Specification:
@@ -295,18 +299,15 @@ class Specification(Part):
                 raise ValueError(f"bounds.{name}: unknown; known: {known}")
             if not low < high:
                 raise ValueError(f"bounds.{name}: must go from a lower to a higher number")
-            ends = angle_bounds(name)
-            if ends and (low < ends[0] or high > ends[1]):
-                allowed = f"from {np.degrees(ends[0]):g} to {np.degrees(ends[1]):g} deg"
+            ends = by_ending(name, ALLOWED_BOUNDS)
+            if low < ends[0] or high > ends[1]:
+                angles = "from {:g} to {:g} deg".format(*np.degrees(ends))
+                allowed = angles if is_angle(name) else "above zero"
                 raise ValueError(f"bounds.{name}: must be {allowed}")
-            if not ends and low <= 0.0 and not name.endswith("_height"):
-                raise ValueError(f"bounds.{name}: must be above zero")
         if (self.limits.stiffness or self.limits.frequency) and not self.actuator_stiffness:
             raise ValueError("actuator_stiffness: missing; limits of the stiffness need it")
         if not (np.ptp(self.ranges.axes) or np.any(self.poses) or self.motion):
             raise ValueError("ranges: give the range of at least one axis, poses or a motion")
-        if not isinstance(self.motion, Motion | None):
-            raise ValueError("motion: must be a motion of twin.motion, or the path of its file")
         if self.minimise == "price" and not self.actuators:
             raise ValueError("minimise: a price needs a catalogue of actuators")
         return self
@@ -324,6 +325,10 @@ class Specification(Part):
         ]
         return (*names, "height")
 
+    def named(self, values: Iterable[Any]) -> dict[str, Any]:
+        """Return the free numbers by their names; a layout of cranks is left out."""
+        return dict(zip(self.free_numbers, values, strict=False))
+
     def tasks(self, steps: int = 0) -> Tasks:
         """Return the tasks at which candidates are judged, or others between those.
 
@@ -340,42 +345,40 @@ class Specification(Part):
                 rows.append(np.outer(values, np.eye(6)[axis]))
         if self.ranges.together:
             box = self.ranges.together * spans
-            corners = np.stack(np.meshgrid(*box), axis=-1).reshape(-1, 6)
-            rows.append(np.unique(corners, axis=0))
-            random = np.random.default_rng(0).uniform(size=(6 * steps, 6))
-            rows.append(box[:, 0] + random * (box[:, 1] - box[:, 0]))
+            rows.append(np.unique(list(product(*box)), axis=0))
+            low, high = box.T
+            rows.append(np.random.default_rng(0).uniform(low, high, (6 * steps, 6)))
         if self.poses:
             rows.append(np.array(self.poses))
-        displacements = np.concatenate(rows)
+        moves = (np.concatenate(rows), self.speeds.both_ways(), self.accelerations.both_ways())
+        displacements, twists, accelerations = np.hsplit(block_diag(*moves), 3)
         offsets = pose_from_angles(displacements[:, :3], displacements[:, :2:-1])
-        parts = [Tasks(offsets, np.zeros((len(offsets), 6)), np.zeros((len(offsets), 6)))]
-        for number, table in enumerate((self.speeds, self.accelerations)):
-            motions = table.both_ways()
-            home = np.tile(offsets[0], (len(motions), 1))
-            rates = [np.zeros_like(motions)] * 2
-            rates[number] = motions
-            parts.append(Tasks(home, *rates))
+        parts = [Tasks(offsets, twists, accelerations)]
         if self.motion is not None:
             times = np.linspace(0.0, self.motion.duration, FINE_MOTION_SAMPLES)
             sample = Tasks(*self.motion.sample(times))
             if steps <= SEARCHED_STEPS:
-                rows_of_motion = np.concatenate(list(sample), axis=1)
+                columns = np.hstack(sample)
                 even = np.linspace(0, len(times) - 1, MOTION_SAMPLES).astype(int)
-                extremes = (rows_of_motion.argmin(axis=0), rows_of_motion.argmax(axis=0))
-                chosen = np.unique(np.concatenate([even, *extremes]))
+                chosen = np.unique(np.r_[even, columns.argmin(axis=0), columns.argmax(axis=0)])
                 sample = Tasks(*(array[chosen] for array in sample))
             parts.append(sample)
         return Tasks(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _positive(field: str, value: Any, unit: str) -> float:
-    try:
-        number = to_si(value, unit)
-    except ValueError as error:
-        raise ValueError(f"{field}: {error}") from None
-    if not number > 0.0:
-        raise ValueError(f"{field}: must be above zero, got {value!r}")
-    return number
+def _converted(table: dict[str, Any], units: dict[str, str], path: str) -> dict[str, Any]:
+    """Return a table with the numbers, or lists of numbers, that have units in SI units."""
+    result = dict(table)
+    for name in units.keys() & table.keys():
+        value, unit = table[name], units[name]
+        try:
+            if isinstance(value, (list, tuple)):
+                result[name] = [to_si(end, unit) for end in value]
+            elif value is not None:
+                result[name] = to_si(value, unit)
+        except ValueError as error:
+            raise ValueError(f"{path}{name}: {error}") from None
+    return result
 
 
 def read_specification(path: str | Path) -> Specification:
@@ -388,8 +391,7 @@ def read_specification(path: str | Path) -> Specification:
     file = as_path(path)
     content = read_toml(file)
     if isinstance(content.get("motion"), str):
-        center = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-        content["motion"] = read_recording(file.parent / content["motion"], center)
+        content["motion"] = read_recording(file.parent / content["motion"], np.zeros(3))
     catalogue = content.get("actuators")
     if isinstance(catalogue, str):
         content["actuators"] = read_catalogue(file.parent / catalogue, content.get("legs") == "rss")
@@ -424,61 +426,48 @@ def read_catalogue(path: str | Path, cranks: bool = False) -> tuple[Actuator, ..
     Raises:
         InputError: the file cannot be read, a column is missing, or an entry is no number.
     """
-    units = ({} if cranks else {"retracted": "m"}) | actuator_units("rss" if cranks else "ups")
+    units = actuator_units("rss" if cranks else "ups") | {"price": ""}
     del units["stiffness"]
-    return tuple(
-        Actuator(name, **{"retracted": 0.0} | values)
-        for _, name, values in read_rows(path, units, ("price",))
-    )
+    if not cranks:
+        units["retracted"] = "m"
+    return tuple(Actuator(name, **values) for _, name, values in read_rows(path, units))
 
 
-def read_rows(
-    path: str | Path, units: dict[str, str], plain: tuple[str, ...]
-) -> list[tuple[int, str, dict[str, float]]]:
+def read_rows(path: str | Path, units: dict[str, str]) -> list[tuple[int, str, dict[str, float]]]:
     """Return the rows of a list of products: line of the file, name, and numbers in SI units.
 
     Args:
         path: CSV file with a column `name`.
-        units: column -> SI unit; the file has a unit in brackets behind the column's name.
-        plain: columns of numbers without a unit.
+        units: column -> SI unit, empty for a plain number; the file has a unit in brackets behind
+            the column's name.
 
     Raises:
         InputError: the file cannot be read, a column is missing, or an entry is no number.
     """
-    file = as_path(path)
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as text:
-            rows = list(csv.DictReader(text))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("file", f"{file} cannot be read ({error})") from None
-    if not rows:
-        raise InputError("file", f"{file} has no rows")
-    titles = {(title or "").split("[")[0].strip(): title or "" for title in rows[0]}
-    missing = [name for name in ("name", *units, *plain) if name not in titles]
-    if missing:
-        found = ", ".join(filter(None, titles))
-        raise InputError(
-            "file", f"{file} lacks the column {missing[0]!r}; columns, between commas: {found}"
-        )
-    for name in units:
-        if "[" not in titles[name]:
-            raise InputError("file", f"{file}: write the unit of {name!r} in brackets behind it")
+    table = TextTable(path)
+    columns = {}
+    for column, title in enumerate(table.layout.names):
+        match = TITLE_PATTERN.fullmatch(title)
+        if match:
+            columns[match["name"]] = (column, match["unit"])
+    for name, unit in {"name": "", **units}.items():
+        if name not in columns or (unit and not columns[name][1]):
+            title = f"{name} [{unit}]" if unit else name
+            table.fail(f"lacks the column {title!r}; columns: {', '.join(table.layout.names)}")
     result = []
-    for line, row in enumerate(rows, start=2):
-        try:
-            values = {
-                name: to_si(f"{row[titles[name]]} {titles[name].split('[')[1].strip(' ]')}", unit)
-                for name, unit in units.items()
-            }
-            values |= {name: float(row[titles[name]]) for name in plain}
-        except (ValueError, IndexError, TypeError) as error:
-            raise InputError(
-                f"{file}, line {line}", f"{error}; each column needs a number"
-            ) from None
-        if not all(
-            0.0 < value < np.inf or (name == "price" and value == 0.0)
-            for name, value in values.items()
-        ):
-            raise InputError(f"{file}, line {line}", "must have numbers above zero")
-        result.append((line, row[titles["name"]], values))
+    for line, cells in table.rows():
+        values = {}
+        for name, unit in units.items():
+            column, given_unit = columns[name]
+            cell = cells[column]
+            try:
+                number = to_si(f"{cell} {given_unit}", unit) if unit else float(cell)
+            except ValueError as error:
+                table.fail(f"line {line}, {name}: {error}")
+            if not (0.0 < number < np.inf or (name == "price" and number == 0.0)):
+                table.fail(f"line {line}, {name}: must be above zero, got {cell!r}")
+            values[name] = number
+        result.append((line, cells[columns["name"][0]], values))
+    if not result:
+        table.fail("has no rows below its titles")
     return result

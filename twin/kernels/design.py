@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import acos, cos, inf, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,15 +26,39 @@ from twin.kernels.linear_algebra import (
     subtract,
 )
 
-SHORTEST, LONGEST, FORCE, SPEED, CONDITION, BASE_ANGLE, PLATFORM_ANGLE, CLEARANCE = range(8)
-STIFFNESS, FREQUENCY, LOST = range(8, 11)
-"""Columns of the needs: smallest and largest coordinate [m, rad], largest force [N, N m] and speed
-[m/s, rad/s] of an actuator, largest condition number, largest angles of legs from home at base and
-platform [rad], smallest distance of two legs [m], smallest stiffness of the platform under a force
-and smallest squared natural frequency [1/kg], both per stiffness of the actuators, and the fraction
-of poses that are out of reach or behind a singular pose."""
 
-NEED_COUNT = 11
+class Needs(NamedTuple):
+    """What m candidates need, `(m,)` each, or one; `evaluate` fills an array with these columns."""
+
+    shortest: Any
+    """smallest coordinate [m, rad] of an actuator"""
+    longest: Any
+    """largest coordinate [m, rad]"""
+    force: Any
+    """largest force [N, N m] of an actuator"""
+    speed: Any
+    """largest speed [m/s, rad/s] of an actuator"""
+    condition: Any
+    """largest condition number of the Jacobian"""
+    base_angle: Any
+    """largest angle [rad] of a leg at its base joint from its direction at home"""
+    platform_angle: Any
+    """the same at its platform joint"""
+    clearance: Any
+    """smallest distance [m] of two legs"""
+    stiffness: Any
+    """smallest stiffness of the platform under a force, per stiffness of the actuators"""
+    frequency: Any
+    """smallest squared natural frequency [1/kg] per stiffness of the actuators"""
+    lost: Any
+    """fraction of poses that are out of reach or behind a singular pose"""
+
+
+NEED_COUNT = len(Needs._fields)
+
+SHORTEST, LONGEST, FORCE, SPEED, CONDITION, BASE_ANGLE, PLATFORM_ANGLE, CLEARANCE = range(8)
+STIFFNESS, FREQUENCY, LOST = range(8, NEED_COUNT)
+"""Columns of the needs."""
 
 POWER_STEPS = 16
 """Steps of a power iteration for a singular value, which is a few percent too small at worst."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,17 +37,17 @@ HOUSING_MASS_FRACTION = 0.6
 
 
 class Body(NamedTuple):
-    """Mass properties of a body whose centre of mass lies on the z axis."""
+    """Mass properties of a body whose centre of mass lies on the z axis, or of many `(m,)`."""
 
-    mass: float
+    mass: Any
     """mass [kg]"""
-    center: float
+    center: Any
     """z coordinate of the centre of mass [m]"""
     tensor: FloatArray
-    """`(3,)` [kg m2] principal moments about the centre"""
+    """`(3,)` or `(3, m)` [kg m2] principal moments about the centre"""
 
 
-def rod(mass: float, length: float, radius: float, middle: float) -> Body:
+def rod(mass: Any, length: Any, radius: Any, middle: Any) -> Body:
     """Return a solid cylinder along z whose centre is at z = `middle` [m]."""
     transverse_inertia = mass * (3.0 * radius**2 + length**2) / 12.0
     return Body(
@@ -55,8 +55,8 @@ def rod(mass: float, length: float, radius: float, middle: float) -> Body:
     )
 
 
-def plate(radius: float, mass: float | None) -> Body:
-    """Return a round plate above joints on a `radius` [m]; of aluminium where no mass is given."""
+def plate(radius: Any, mass: float | None) -> Body:
+    """Return round plates above joints on a `radius` [m], of aluminium where no mass is given."""
     thickness = PLATE_THICKNESS_RATIO * radius
     volume = math.pi * (1.1 * radius) ** 2 * thickness
     return rod(mass or PLATE_DENSITY * volume, thickness, 1.1 * radius, 0.5 * thickness)
@@ -79,8 +79,8 @@ def joined_bodies(bodies: list[Body]) -> Body:
     return Body(mass, center, np.diag(tensor))
 
 
-def leg_mass(length: float) -> float:
-    """Return the mass [kg] of a leg of a `length` [m]: a cylinder of `LEG_RADIUS_RATIO`."""
+def leg_mass(length: Any) -> Any:
+    """Return the masses [kg] of legs of a `length` [m]: cylinders of `LEG_RADIUS_RATIO`."""
     return LEG_DENSITY * math.pi * (LEG_RADIUS_RATIO * length) ** 2 * length
 
 
