@@ -27,6 +27,7 @@ from handbook.markdown import cell, plain
 from handbook.mathematics import ACCENTS, TALL_ACCENTS, as_mathml
 from handbook.parameters import configurations
 from handbook.report import machine_report, read_report
+from handbook.slim import slim
 from twin.envs import ENVIRONMENTS
 from twin.errors import TwinError
 from twin.machine.file.read import describe
@@ -283,3 +284,15 @@ def test_files_are_small(subtests):
             tree = ast.parse(file.read_text())
             assert ast.get_docstring(tree)
             assert len(file.read_text().splitlines()) <= 200
+
+
+def test_pages_lose_what_nobody_sees_and_keep_what_they_say():
+    other = (
+        '<li class="toctree-l2 has-children"><a href="b.html">b</a><input/><label></label>'
+        '<ul><li><a href="c.html">c</a></li></ul></li>'
+    )
+    text = '<p>-1.2e-12 m, <code><span class="pre">x</span></code> <b id="1e-3">y</b></p>'
+    short = slim(text + other)
+    assert "<span class=whole>-1.2e-12</span> m" in short and 'id="1e-3"' in short
+    assert "<code>x</code>" in short and "b.html" in short and "c.html" not in short
+    assert slim(short) == short
