@@ -19,7 +19,7 @@ from handbook.errata_page import errata_page
 from handbook.errors_page import errors_page
 from handbook.gallery import gallery
 from handbook.generate import SINGLE
-from handbook.interface import INTERNAL, WITHOUT, pages, parts
+from handbook.interface import WITHOUT, pages, parts
 from handbook.links import inside_the_site
 from handbook.machine_page import machine_page, use
 from handbook.machine_pictures import SKETCH, VIEWS
@@ -70,7 +70,7 @@ def test_index_leads_to_every_generated_page():
     assert {name.removesuffix(".md") for name in SINGLE} <= {
         name.removeprefix("_generated/") for name in found
     }
-    assert {"_generated/machines/*", "_generated/interface/*", "_generated/internals/*"} <= found
+    assert {"_generated/machines/*", "_generated/interface/*"} <= found
 
 
 def test_links_of_pages_lead_to_pages_of_the_site(subtests):
@@ -230,15 +230,13 @@ def test_interface_has_every_public_package():
     packages = {name for name in MODULES if name.count(".") == 1 and MODULES[name].stem != name}
     for name in packages:
         own = name.split(".")[1]
-        if MODULES[name].name == "__init__.py" and own not in (*WITHOUT, *INTERNAL):
+        if MODULES[name].name == "__init__.py" and own not in WITHOUT:
             assert name in names
     made = pages()
     assert "automodule:: twin.motion.profiles" in made["interface/twin.motion/profiles.md"]
-    # What a package itself names comes before the rest of it, and internals are apart.
+    # What a package itself names comes before the rest of it.
     shown = made["interface/twin.motion.md"]
     assert shown.index("twin.motion/profiles") < shown.index("twin.motion/table")
-    assert "| `forward_dynamics` |" in made["internals/twin.kernels.md"]
-    assert {f"internals/twin.{name}.md" for name in INTERNAL} <= set(made)
 
 
 def test_no_line_of_a_text_is_taken_for_a_comment(subtests):
