@@ -244,11 +244,13 @@ def test_best_machine_below_a_limit_is_no_worse_than_another_one_there():
     """Few candidates hold so short a stroke, and the search goes on beyond the first of them."""
     limits = {"footprint": "600 mm", "condition": 20, "stroke": "42.9 mm"}
     specification = specified(HEXAPOD, limits=limits)
-    known = np.array([[0.1813, np.radians(112.5), 0.1047, np.radians(107.1), 0.216]])
-    seen = assess(specification, known, specification.tasks())
-    assert seen.excess()[0] == 0.0
+    known = np.array([0.1813, np.radians(112.5), 0.1047, np.radians(107.1), 0.216])
+    near = known * np.random.default_rng(0).uniform(0.99, 1.01, (2000, 5))
+    seen = assess(specification, near, specification.tasks())
+    holds = seen.excess() == 0.0
+    assert holds.any()
     found = design(specification, generations=120)
-    assert found.figures["force"] < 1.01 * seen.figures["force"][0]
+    assert found.figures["force"] < 1.02 * seen.figures["force"][holds].min()
 
 
 def test_motion_asks_for_speeds_and_forces():
