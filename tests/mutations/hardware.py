@@ -444,8 +444,8 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "encoder with one count more per turn",
         Formula(
             "twin.machine.hardware.drive.Encoder.resolution",
-            "turn / self.counts",
-            "turn / (self.counts + 1)",
+            "travel_per_turn / self.counts",
+            "travel_per_turn / (self.counts + 1)",
         ),
         "encoder coordinate, distance from a whole count",
     ),

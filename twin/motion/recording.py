@@ -74,7 +74,7 @@ MAX_JUMP_FRACTION = 0.25
 error.
 """
 
-UNLIMITED_JUMP_FRACTION = 0.05
+MAX_JUMP_WITHOUT_SPEED_LIMIT = 0.05
 """Largest ideal step of actuators without a speed limit, as a fraction of the stroke."""
 
 
@@ -239,7 +239,7 @@ def _force_use(machine: MachineModel, forces: FloatArray) -> float:
 def _jump_use(machine: MachineModel, coordinates: FloatArray) -> float:
     """Return the largest jump of an actuator from home over the one that it can follow."""
     speed = _limits(machine, "speed")
-    max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
+    max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, MAX_JUMP_WITHOUT_SPEED_LIMIT)
     max_jump = np.minimum(max_fraction * machine.stroke, JUMP_TIME * speed)
     return float((np.abs(coordinates - machine.home_coordinates).max(axis=0) / max_jump).max())
 

@@ -302,7 +302,9 @@ def hardware_steps(
         simulated: time [s] and speed per step of the first with the thesis' gains.
     """
     leg = hardware.parameters.legs[0]
-    assert leg.drive is not None and leg.encoder is not None and leg.drive.turn is not None
+    assert (
+        leg.drive is not None and leg.encoder is not None and leg.drive.travel_per_turn is not None
+    )
     inertia, mass = leg.drive.reflected().inertia, heave_leg(platform).mass
     pitch = path_mass(platform, axis_path(platform, "pitch"))
     gain = VELOCITY_GAIN * (inertia + pitch) / pitch
@@ -314,7 +316,7 @@ def hardware_steps(
         inertia,
         mass,
         (loop, loop.changed(velocity_gain=gain)),
-        leg.encoder.resolution(leg.drive.turn) / SAMPLE_TIME / STEP_SPEED,
+        leg.encoder.resolution(leg.drive.travel_per_turn) / SAMPLE_TIME / STEP_SPEED,
         PositionStudy().response(hardware),
         tuple(tuple(_scanned(hardware, inertia, mass, factor)) for factor in ARMATURE_RATIOS),
         step_figures(*simulated),

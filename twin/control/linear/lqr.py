@@ -45,9 +45,9 @@ from twin.control.linear.machine import (
     LinearMachine,
     OperatingPoint,
     StateSpace,
-    internal_mass,
+    discretise,
+    masses_on_springs,
     rest_at,
-    sampled,
     with_drives,
 )
 from twin.errors import InputError
@@ -100,7 +100,7 @@ def linearise(
     mass[:size, :size] = (
         free_motions.T @ platform.mass_matrix(point.pose, deflection=deflections) @ free_motions
     )
-    mass[size:, size:] = np.diag(internal_mass(platform))
+    mass[size:, size:] = np.diag(masses_on_springs(platform))
     slopes = forward_dynamics_derivatives(
         platform,
         point.pose,
@@ -265,7 +265,7 @@ def regulator(
             "weights", f"must be above zero, from {SMALLEST_NUMBER:g} to {LARGEST_NUMBER:g}"
         )
     continuous, m = linear.system("forces", "coordinates"), linear.size
-    model = sampled(continuous._replace(C=np.eye(2 * m), D=np.zeros((2 * m, m))), period)
+    model = discretise(continuous._replace(C=np.eye(2 * m), D=np.zeros((2 * m, m))), period)
     tolerances = np.repeat(values[:2], m)
     if as_flag(integral, "integral"):
         model = _with_integral(model)

@@ -48,8 +48,11 @@ from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 3
 
-SMALLEST_COSINE = 1e-9
-"""Sine of the angle between leg and first axis below which the joint angles are undefined."""
+UNDEFINED_ANGLE_SINE = 1e-9
+"""Sine of the angle between leg and first axis below which the joint's angles are undefined."""
+
+SINGULAR_SINE = 1e-6
+"""Sine of the same angle below which the leg's spin is undefined."""
 
 AXISYMMETRIC = GEOMETRY_SIZE
 """1 where centres of mass lie on the axis and the tensors are diag(a, a, b)."""
@@ -68,9 +71,6 @@ TENSOR = GEOMETRY_SIZE + 9
 """Housing about the base joint plus rod about its own centre: xx, yy, zz, xy, xz, yz."""
 
 LEG_SIZE = GEOMETRY_SIZE + 15
-
-SINGULAR_SINE = 1e-6
-"""Sine of the angle between leg and first axis below which the leg's spin is undefined."""
 
 
 @device
@@ -114,12 +114,12 @@ def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vect
 def leg_frame(first_axis: Vector, direction: Vector) -> tuple[Vector, Vector, float, float]:
     """Return x = s2 = normalise(s1 x Z), y = Z x s2, tan(psi) = (s1.Z) / (s1.y), and |s1 x Z|.
 
-    |s1 x Z| is cos(psi), and the sine of the angle between leg and first axis.
+    |s1 x Z| is the sine of the angle between leg and first axis, which is cos(psi).
     """
     normal = cross(first_axis, direction)
-    cosine = sqrt(dot(normal, normal))
-    second_axis = scale(1.0 / cosine, normal)
-    return second_axis, cross(direction, second_axis), dot(first_axis, direction) / cosine, cosine
+    sine = sqrt(dot(normal, normal))
+    second_axis = scale(1.0 / sine, normal)
+    return second_axis, cross(direction, second_axis), dot(first_axis, direction) / sine, sine
 
 
 @device
@@ -195,8 +195,8 @@ def universal_joint(
     the leg's far end relative to the joint. The last value returned is False where the leg lies
     along the first axis.
     """
-    x, y, tangent, cosine = leg_frame(first_axis, along)
-    if not (length > 0.0 and cosine > SMALLEST_COSINE):
+    x, y, tangent, axis_sine = leg_frame(first_axis, along)
+    if not (length > 0.0 and axis_sine > UNDEFINED_ANGLE_SINE):
         return 0.0, 0.0, False
     angular_velocity, rate = leg_rotation(x, y, along, tangent, length, velocity)
     leg_acceleration_vector = (dot(acceleration, x), dot(acceleration, y), dot(acceleration, along))
@@ -204,9 +204,9 @@ def universal_joint(
         angular_velocity, rate, tangent, length, leg_acceleration_vector
     )
     out[0, 0], out[1, 0] = universal_angles(home, i, first_axis, x, y, along)
-    out[0, 1] = angular_velocity[1] / cosine
+    out[0, 1] = angular_velocity[1] / axis_sine
     out[1, 1] = angular_velocity[0]
-    out[0, 2] = (angular_acceleration[1] - angular_velocity[0] * angular_velocity[2]) / cosine
+    out[0, 2] = (angular_acceleration[1] - angular_velocity[0] * angular_velocity[2]) / axis_sine
     out[1, 2] = angular_acceleration[0]
     return rate, second_rate, True
 
@@ -394,7 +394,7 @@ def response(
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     arm_rate = cross(state.omega, arm)
     known_acceleration = cross(state.omega, arm_rate)
-    x, y, tangent, cosine = leg_frame(row(legs, i, AXIS), along)
+    x, y, tangent, axis_sine = leg_frame(row(legs, i, AXIS), along)
     omega, rate = leg_rotation(x, y, along, tangent, length, add(state.velocity, arm_rate))
     known_acceleration = (
         dot(known_acceleration, x),
@@ -404,7 +404,7 @@ def response(
     alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known_acceleration)
     weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
     motion = LegMotion(length, rate, second_rate, tangent, omega, alpha, weight)
-    regular = cosine > SINGULAR_SINE and length > 0.0
+    regular = axis_sine > SINGULAR_SINE and length > 0.0
     if legs[i, AXISYMMETRIC] == 1.0:
         first_direction, second_direction = x, y
         masses, force = axisymmetric_response(legs, i, motion)

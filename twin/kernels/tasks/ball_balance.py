@@ -210,7 +210,7 @@ def reward(
     settings: Settings,
     signals: Signals,
     history: History,
-    term: FloatArray,
+    term_values: FloatArray,
 ) -> None:
     """Fill the reward's terms of environment i; see the table of `BallBalanceEnv`."""
     error, velocity = signals.target_error[i], signals.ball_velocity[i]
@@ -223,10 +223,10 @@ def reward(
     if not isfinite(distance + speed):
         # The machine has failed: no reward, and no NaN.
         distance, speed = settings.max_distance, settings.speed_scale
-    term[0] = closeness(distance, settings.distance_scale, settings.max_distance)
-    term[1] = calmness(speed, settings.speed_scale)
-    term[2] = smoothness(history.action[i], history.last_action[i])
-    term[3] = -1.0 if is_lost else 0.0
+    term_values[0] = closeness(distance, settings.distance_scale, settings.max_distance)
+    term_values[1] = calmness(speed, settings.speed_scale)
+    term_values[2] = smoothness(history.action[i], history.last_action[i])
+    term_values[3] = -1.0 if is_lost else 0.0
 
 
 @device
@@ -262,6 +262,6 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
         move_target(i, history.steps[i], settings, targets)
         sense(i, machines, balls, targets, signals)
         observe(i, machines, scales, history, results, targets, increments.offset, signals)
-        reward(i, balls.is_lost[i], targets, settings, signals, history, results.term[i])
+        reward(i, balls.is_lost[i], targets, settings, signals, history, results.term_values[i])
         add_terms(results, i)
         results.reason[i] = terminate(i, machines, balls.is_lost[i], scales, settings)

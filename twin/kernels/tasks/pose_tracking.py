@@ -394,15 +394,15 @@ def reward(
     history: History,
     settings: Settings,
     signals: Signals,
-    term: FloatArray,
+    term_values: FloatArray,
 ) -> None:
     """Fill the reward's terms of environment i; see the table of `PoseTrackingEnv`."""
     position = norm(row(signals.position_error, i, 0))
     attitude = norm(row(signals.orientation_error, i, 0))
-    term[0] = closeness(position, settings.position_scale, settings.largest_position)
-    term[1] = closeness(attitude, settings.attitude_scale, settings.largest_attitude)
-    term[2] = smoothness(history.action[i], history.last_action[i])
-    term[3] = economy(machines.effort[i], scales.effort)
+    term_values[0] = closeness(position, settings.position_scale, settings.largest_position)
+    term_values[1] = closeness(attitude, settings.attitude_scale, settings.largest_attitude)
+    term_values[2] = smoothness(history.action[i], history.last_action[i])
+    term_values[3] = economy(machines.effort[i], scales.effort)
 
 
 @device
@@ -439,7 +439,7 @@ def evaluate_row(
     """Fill observation, reward and termination of environment i."""
     sense(i, machines, history.steps[i], reference, settings, signals)
     observe(i, machines, scales, history, results, reference, settings, signals)
-    reward(i, machines, scales, history, settings, signals, results.term[i])
+    reward(i, machines, scales, history, settings, signals, results.term_values[i])
     add_terms(results, i)
     results.reason[i] = terminate(i, machines, scales, settings, signals)
 

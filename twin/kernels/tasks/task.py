@@ -73,7 +73,7 @@ class Results(NamedTuple):
     """`(N, o)`, float32"""
     scale: FloatArray
     """`(o,)` physical value that 1 in an observation means"""
-    term: FloatArray
+    term_values: FloatArray
     """`(N, t)` of the reward, not weighted"""
     weights: FloatArray
     """`(t,)` weights of the reward's terms"""
@@ -263,7 +263,7 @@ def add_terms(results: Results, i: int) -> None:
     """Fill the reward of environment i with the weighted sum of its terms."""
     weighted_sum = 0.0
     for j in range(results.weights.shape[0]):
-        weighted_sum += results.weights[j] * results.term[i, j]
+        weighted_sum += results.weights[j] * results.term_values[i, j]
     results.reward[i] = weighted_sum
 
 

@@ -244,16 +244,18 @@ def reward(
     history: History,
     memory: Memory,
     signals: Signals,
-    term: FloatArray,
+    term_values: FloatArray,
 ) -> None:
     """Fill the reward's terms of environment i; see the table of `VibrationIsolationEnv`."""
     levels = memory.levels[i]
     displacement_norm = norm(row(signals.absolute_displacement, i, 0))
-    term[0] = stillness(measure_transmissibility(i, memory, signals), levels[ACCELERATION_LEVEL])
-    term[1] = stillness(displacement_norm, levels[DISPLACEMENT_LEVEL])
-    term[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE_LEVEL])
-    term[3] = stroke(machines.measured[i], memory.start[i], scales.half)
-    term[4] = smoothness(history.action[i], history.last_action[i])
+    term_values[0] = stillness(
+        measure_transmissibility(i, memory, signals), levels[ACCELERATION_LEVEL]
+    )
+    term_values[1] = stillness(displacement_norm, levels[DISPLACEMENT_LEVEL])
+    term_values[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE_LEVEL])
+    term_values[3] = stroke(machines.measured[i], memory.start[i], scales.half)
+    term_values[4] = smoothness(history.action[i], history.last_action[i])
 
 
 @device
@@ -292,6 +294,6 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
             begin(i, machines, memory)
         sense(i, machines, history.steps[i], shaking, memory, settings, signals)
         observe(i, machines, scales, history, results, memory)
-        reward(i, machines, scales, history, memory, signals, results.term[i])
+        reward(i, machines, scales, history, memory, signals, results.term_values[i])
         add_terms(results, i)
         results.reason[i] = terminate(i, machines, scales, settings, signals)

@@ -117,9 +117,9 @@ class Encoder(Table):
         0.0, ge=0.0, description="Standard deviation of its readings beside rounding, in counts"
     )
 
-    def resolution(self, turn: float) -> float:
-        """Return the actuator travel of one count, from that of one `turn` of the motor."""
-        return turn / self.counts
+    def resolution(self, travel_per_turn: float) -> float:
+        """Return the actuator travel of one count, from that of one turn of the motor."""
+        return travel_per_turn / self.counts
 
 
 SHAFT_TWIST = math.radians(3.0)
@@ -377,7 +377,7 @@ class _Shaft(Electronics):
         raise NotImplementedError
 
     @property
-    def turn(self) -> float:
+    def travel_per_turn(self) -> float:
         """Change of the actuator's coordinate over one turn of the shaft."""
         return 2.0 * math.pi / self.ratio
 
@@ -572,7 +572,7 @@ class ScrewDrive(_LinearTransmission):
         return 2.0 * math.pi / self.lead
 
     @property
-    def turn(self) -> float:
+    def travel_per_turn(self) -> float:
         """Travel [m] of the leg over one turn of the encoder."""
         return self.lead
 
@@ -594,7 +594,7 @@ class DirectDrive(_LinearTransmission):
     )
 
     @property
-    def turn(self) -> float | None:
+    def travel_per_turn(self) -> float | None:
         """Travel [m] of the leg over one period of the encoder's scale, None if unknown."""
         return self.scale_period
 
@@ -635,7 +635,7 @@ class GearDrive(Electronics):
     )
 
     @property
-    def turn(self) -> float:
+    def travel_per_turn(self) -> float:
         """Angle [rad] of the crank over one turn of the encoder."""
         return 2.0 * math.pi / self.ratio
 

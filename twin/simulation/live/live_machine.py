@@ -312,7 +312,9 @@ def new_run(
         MissingDependencyError: a library is not installed.
     """
     own_reference = counted_from(reference, first_period)
-    controller = make_controller_with_gains(settings.controller, platform, own_reference, settings.gains)
+    controller = make_controller_with_gains(
+        settings.controller, platform, own_reference, settings.gains
+    )
     if engine is None:
         engine = make_engine_for(platform, settings.engine, settings.fidelity, controller.period)
     run = MachineRun(platform, engine, controller)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
