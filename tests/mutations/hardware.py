@@ -631,8 +631,8 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "filter half a step late where accelerations are given",
         Formula(
             f"{INERTIAL}.fill_sampled_mean",
-            "0.5 * (states[TRUTH + i] + present[i])",
-            "1.0 * states[TRUTH + i]",
+            "0.5 * (states[TRUE_INPUT + i] + present[i])",
+            "1.0 * states[TRUE_INPUT + i]",
         ),
         "phase of the filter at 75 Hz",
     ),

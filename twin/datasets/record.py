@@ -263,7 +263,9 @@ def system_faults(field: str, place: str | Path) -> Iterator[None]:
         raise InputError(field, f"{place} cannot be written ({error})") from None
 
 
-DATASET_LEVELS = _, MEDIUM, EXPERT = ("random", "medium", "expert")
+MEDIUM_POLICY, EXPERT_POLICY = "medium", "expert"
+
+DATASET_LEVELS = ("random", MEDIUM_POLICY, EXPERT_POLICY)
 
 FORCE_OPTIONS = {"configuration": "hardware", "action": "forces", "residual": False}
 
@@ -308,7 +310,7 @@ def of_level(
     Raises:
         InputError: an environment without an expert.
     """
-    if not isinstance(policy, str) or policy not in (MEDIUM, EXPERT):
+    if not isinstance(policy, str) or policy not in (MEDIUM_POLICY, EXPERT_POLICY):
         return policy, options
     expert = expert_of(environment)
     return expert.name, {**expert.options, **(options or {})}
@@ -460,7 +462,7 @@ def record_dataset(
         env = _make(environment, environment_options)
     try:
         actor: Any = make_actor(actor_request, env, trained_policy)
-        if policy == MEDIUM:
+        if policy == MEDIUM_POLICY:
             actor = halfway(env, actor, progress)
         summary = {
             "algorithm_name": actor.name,

@@ -211,8 +211,8 @@ class Regulator(NamedTuple):
     cost: FloatArray
     """`(s, s)` P: the least cost from x_0 is x_0' P x_0"""
     model: StateSpace
-    """sampled: forces to state; s is twice the degrees of freedom, three times with integral action
-    """
+    """discrete-time, from forces to state; s is twice the degrees of freedom, three times with
+    integral action"""
     state_weight: FloatArray
     """`(s, s)` Q"""
     force_weight: FloatArray

@@ -67,7 +67,7 @@ ROD_MASS = GEOMETRY_SIZE + 5
 ROD_CENTER = GEOMETRY_SIZE + 6
 """[m] From the tip, in the frame of the leg: z is below zero towards the base."""
 
-TENSOR = GEOMETRY_SIZE + 9
+LEG_TENSOR = GEOMETRY_SIZE + 9
 """Housing about the base joint plus rod about its own centre: xx, yy, zz, xy, xz, yz."""
 
 LEG_SIZE = GEOMETRY_SIZE + 15
@@ -275,8 +275,8 @@ class LegMotion(NamedTuple):
 @device
 def fixed_tensor_times(legs: FloatArray, i: int, a: Vector) -> Vector:
     """Return the length-independent part of the leg's tensor times a vector, leg frame."""
-    xx, yy, zz = legs[i, TENSOR], legs[i, TENSOR + 1], legs[i, TENSOR + 2]
-    xy, xz, yz = legs[i, TENSOR + 3], legs[i, TENSOR + 4], legs[i, TENSOR + 5]
+    xx, yy, zz = legs[i, LEG_TENSOR], legs[i, LEG_TENSOR + 1], legs[i, LEG_TENSOR + 2]
+    xy, xz, yz = legs[i, LEG_TENSOR + 3], legs[i, LEG_TENSOR + 4], legs[i, LEG_TENSOR + 5]
     return (
         xx * a[0] + xy * a[1] + xz * a[2],
         xy * a[0] + yy * a[1] + yz * a[2],
@@ -292,12 +292,12 @@ def leg_tensor(legs: FloatArray, i: int, mass: float, center: Vector) -> Tensor:
     """
     cx, cy, cz = center
     return (
-        legs[i, TENSOR] + mass * (cy * cy + cz * cz),
-        legs[i, TENSOR + 1] + mass * (cx * cx + cz * cz),
-        legs[i, TENSOR + 2] + mass * (cx * cx + cy * cy),
-        legs[i, TENSOR + 3] - mass * cx * cy,
-        legs[i, TENSOR + 4] - mass * cx * cz,
-        legs[i, TENSOR + 5] - mass * cy * cz,
+        legs[i, LEG_TENSOR] + mass * (cy * cy + cz * cz),
+        legs[i, LEG_TENSOR + 1] + mass * (cx * cx + cz * cz),
+        legs[i, LEG_TENSOR + 2] + mass * (cx * cx + cy * cy),
+        legs[i, LEG_TENSOR + 3] - mass * cx * cy,
+        legs[i, LEG_TENSOR + 4] - mass * cx * cz,
+        legs[i, LEG_TENSOR + 5] - mass * cy * cz,
     )
 
 
@@ -318,7 +318,7 @@ def axisymmetric_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[
     inverse = 1.0 / motion.length
     mass = legs[i, ROD_MASS]
     rod_distance = motion.length + legs[i, ROD_CENTER + 2]
-    transverse_inertia, axial = legs[i, TENSOR], legs[i, TENSOR + 2]
+    transverse_inertia, axial = legs[i, LEG_TENSOR], legs[i, LEG_TENSOR + 2]
     rod_moment = mass * rod_distance
     transverse = transverse_inertia + rod_moment * rod_distance
     inertia_difference = transverse - axial
