@@ -46,8 +46,8 @@ from twin.kernels.linear_algebra import (
 )
 from twin.kernels.platform_state import Acceleration, PlatformState, platform_state, resting_state
 
-CONSTRAINT_COUNT = 3
-"""Constraints of the kinds of legs that have any: a fixed foot, or three planes."""
+THREE_DOF_CONSTRAINTS = 3
+"""Constraints of machines whose legs have any: a fixed foot, or three planes."""
 
 MOTION_TOLERANCE = 1e-9
 """Allowed constraint error [m, rad; per s; per s2] of a motion, relative to its size above one."""
@@ -212,7 +212,7 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
     angular acceleration.
     """
     constraint_values, matrix, right = (
-        np.empty((CONSTRAINT_COUNT, 8)),
+        np.empty((THREE_DOF_CONSTRAINTS, 8)),
         np.empty((6, 6)),
         np.empty(6),
     )
@@ -231,10 +231,10 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
         first_axis = scale(1.0 / norm(normal_axis), normal_axis)
         second_axis = cross(first_axis, n)
         for j in range(6):
-            for i in range(CONSTRAINT_COUNT):
+            for i in range(THREE_DOF_CONSTRAINTS):
                 matrix[i, j] = constraint_values[i, j]
-                matrix[CONSTRAINT_COUNT + i, j] = 0.0
-        for i in range(CONSTRAINT_COUNT):
+                matrix[THREE_DOF_CONSTRAINTS + i, j] = 0.0
+        for i in range(THREE_DOF_CONSTRAINTS):
             right[i] = -constraint_values[i, 6]
             matrix[4, 3 + i] = first_axis[i]
             matrix[5, 3 + i] = second_axis[i]

@@ -19,7 +19,7 @@ from twin.basics.arrays import BoolArray, FloatArray, as_floats, read_only
 from twin.errors import InputError, SingularPoseError, UnreachablePoseError
 from twin.kernels.jit import interpreted
 from twin.kernels.kinematics import (
-    CONSTRAINT_COUNT,
+    THREE_DOF_CONSTRAINTS,
     MOTION_TOLERANCE,
     constrain_batch,
     constraints_batch,
@@ -219,7 +219,7 @@ def evaluate_constraints(legs: Legs, poses: FloatArray, twists: FloatArray) -> F
     Columns 0 to 5 are the row C of C twist = 0, column 6 is the drift of
     C acceleration + drift = 0, and column 7 the error of the pose.
     """
-    constraint_values = np.empty((len(poses), CONSTRAINT_COUNT, 8))
+    constraint_values = np.empty((len(poses), THREE_DOF_CONSTRAINTS, 8))
     run(constraints_batch, (legs,), (poses, twists, constraint_values))
     return constraint_values
 

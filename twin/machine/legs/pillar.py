@@ -373,7 +373,7 @@ def constants(leg: PillarLeg, leg_geometry: LegGeometry) -> Constants:
     """Return the constants for the equations: whether the foot is fixed, its mass and friction."""
     friction = leg.friction
     return {
-        "fixed": float(leg_geometry.number == leg.fixed_foot),
+        "foot_is_fixed": float(leg_geometry.number == leg.fixed_foot),
         "foot_mass": leg.foot_mass,
         "viscous": friction.viscous if friction else 0.0,
         "coulomb": friction.coulomb if friction else 0.0,

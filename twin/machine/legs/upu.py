@@ -139,7 +139,7 @@ def constants(leg: UpuLeg, leg_geometry: LegGeometry) -> Constants:
     platform_axis = leg_geometry.rotation @ leg.axis_on_platform(leg_geometry)
     spin_inertia = float(leg.bodies(leg_geometry).rod_inertia[2, 2])
     return common | {
-        "tensor": np.asarray(common["tensor"]) - spin_inertia * np.eye(6)[2],
+        "leg_tensor": np.asarray(common["leg_tensor"]) - spin_inertia * np.eye(6)[2],
         "platform_axis": leg.axis_on_platform(leg_geometry),
         "screw": leg.twist_gain,
         "home_twist": math.atan2(
