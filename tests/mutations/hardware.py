@@ -374,7 +374,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "rss",
         "servo with half the back-EMF of its motor",
         Formula(
-            "twin.machine.hardware.drive._Servo.loss",
+            "twin.machine.hardware.drive._Servo.torque_loss_per_speed",
             "return self.stall_torque",
             "return 0.5 * self.stall_torque",
         ),
@@ -383,7 +383,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "servo positions not quantised",
-        Formula(f"{ACTUATION}.rounded", "digit == 0.0", "True"),
+        Formula(f"{ACTUATION}.rounded", "resolution == 0.0", "True"),
         "servo target after a command",
     ),
     (

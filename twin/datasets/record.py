@@ -22,9 +22,9 @@ from twin.basics.optional import optional
 from twin.basics.progress import Progress
 from twin.datasets.actors import (
     Actor,
-    Chance,
     ControllerActor,
-    Noisy,
+    NoisyActor,
+    RandomActor,
     as_action,
     make_actor,
     saved_policy,
@@ -334,7 +334,7 @@ def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) 
     random actions and of the expert, in the same few episodes. It is found by bisection.
     """
     if isinstance(expert, ControllerActor):
-        expert.cuts = True
+        expert.clips_commands = True
     limit, done = step_limit(env), 0
     with Progress(
         "finding the noise", limit * PROBE_EPISODES * (NOISE_HALVINGS + 2), progress
@@ -348,15 +348,15 @@ def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) 
                 done += limit
             return float(np.mean(returns))
 
-        target = 0.5 * (mean_return(Chance(env)) + mean_return(expert))
+        target = 0.5 * (mean_return(RandomActor(env)) + mean_return(expert))
         lower_log, upper_log = np.log(NOISE_RANGE)
         for _ in range(NOISE_HALVINGS):
             middle_log = 0.5 * (lower_log + upper_log)
-            if mean_return(Noisy(expert, env, float(np.exp(middle_log)))) > target:
+            if mean_return(NoisyActor(expert, env, float(np.exp(middle_log)))) > target:
                 lower_log = middle_log
             else:
                 upper_log = middle_log
-    return Noisy(expert, env, float(np.exp(0.5 * (lower_log + upper_log))))
+    return NoisyActor(expert, env, float(np.exp(0.5 * (lower_log + upper_log))))
 
 
 def step_limit(env: gymnasium.Env[Any, Any]) -> int:

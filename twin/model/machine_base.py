@@ -19,8 +19,8 @@ from twin.basics.arrays import BoolArray, FloatArray, as_floats, read_only
 from twin.errors import InputError, SingularPoseError, UnreachablePoseError
 from twin.kernels.jit import interpreted
 from twin.kernels.kinematics import (
-    THREE_DOF_CONSTRAINTS,
     MOTION_TOLERANCE,
+    THREE_DOF_CONSTRAINTS,
     constrain_batch,
     constraints_batch,
     inverse_kinematics_batch,

@@ -296,7 +296,7 @@ class Positioning(NamedTuple):
     span: float
     """[m] or [rad] of a servo: error beyond the dead band that gives the stall effort; of a
     stepper: its full step"""
-    digit: float
+    resolution: float
     """resolution of the position [m] or [rad], zero for exact"""
     update_rate: float
     """positions taken per second [Hz]"""
@@ -392,7 +392,7 @@ class _Shaft(Electronics):
         raise NotImplementedError
 
     @property
-    def loss(self) -> float:
+    def torque_loss_per_speed(self) -> float:
         """Decrease of the torque per speed [N m s/rad]."""
         return 0.0
 
@@ -404,7 +404,7 @@ class _Shaft(Electronics):
         return ReflectedDrive(
             inertia=self.shaft_inertia * ratio**2,
             friction=self.friction_torque * ratio,
-            viscous=self.loss * ratio**2,
+            viscous=self.torque_loss_per_speed * ratio**2,
             stribeck_speed=self.stribeck_speed / ratio,
             backlash=self.backlash / ratio,
             stiffness=stiffness * ratio**2,
@@ -444,10 +444,10 @@ class _Servo(_Shaft):
     @property
     def shaft_inertia(self) -> float:
         """Inertia of rotor and gears [kg m2] about the shaft."""
-        return self.loss * self.start_time
+        return self.torque_loss_per_speed * self.start_time
 
     @property
-    def loss(self) -> float:
+    def torque_loss_per_speed(self) -> float:
         """Decrease of the torque per speed [N m s/rad]."""
         return self.stall_torque / self.no_load_speed
 
@@ -458,7 +458,7 @@ class _Servo(_Shaft):
             stepper=False,
             half_dead_band=0.5 * self.dead_band / self.ratio,
             span=error_span / self.ratio,
-            digit=self.resolution / self.ratio,
+            resolution=self.resolution / self.ratio,
             update_rate=self.update_rate,
             top_speed=self.no_load_speed / self.ratio,
             field_damping=0.0,
@@ -498,7 +498,7 @@ class _Stepper(_Shaft):
             stepper=True,
             half_dead_band=0.0,
             span=self.step / self.ratio,
-            digit=self.step / self.microsteps / self.ratio,
+            resolution=self.step / self.microsteps / self.ratio,
             update_rate=self.update_rate,
             top_speed=self.top_speed / self.ratio,
             field_damping=damping * self.ratio**2,

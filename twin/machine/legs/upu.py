@@ -35,7 +35,7 @@ from twin.machine.mechanism import (
     Loop,
     Mass,
     Point,
-    Twist,
+    ScrewHinge,
 )
 from twin.machine.quantity import Length, Table
 
@@ -180,7 +180,7 @@ def make_leg(leg: UpuLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
     return universal_leg._replace(
         joints=(*universal_leg.joints, twist.name, upper.name, pin_slide.name),
         bodies=(housing, rod._replace(joints=(slide, twist)), pin),
-        actuator=universal_leg.actuator._replace(twist=Twist(twist.name, leg.twist_gain)),
+        actuator=universal_leg.actuator._replace(twist=ScrewHinge(twist.name, leg.twist_gain)),
         points=(
             *universal_leg.points,
             Point(f"{name}_pin_end", pin.name, arm * pin_axis),

@@ -33,7 +33,7 @@ from twin.machine.mechanism import (
     Point,
     Shape,
     Spring,
-    balls,
+    ball_ends,
     bracket,
     crossed,
     limits,
@@ -147,7 +147,7 @@ class ViscoelasticLeg(UniversalLeg):
 def ends(leg: ViscoelasticLeg) -> Ends:
     """Return the dimensions drawn at the leg's ends."""
     sizes = appearance(leg)
-    return balls(1.25 * sizes.spring_radius, 1.6 * sizes.follower_radius)
+    return ball_ends(1.25 * sizes.spring_radius, 1.6 * sizes.follower_radius)
 
 
 def make_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:

@@ -180,7 +180,7 @@ def touched(machine: MachineScene, origin: Any, direction: Any) -> FloatArray | 
     Returns:
         None where the ray passes by the platform.
     """
-    platform_position, rotation = machine.place(PLATFORM_NAME)
+    platform_position, rotation = machine.body_pose(PLATFORM_NAME)
     ray_start = (np.asarray(origin) - machine.root.position - platform_position) @ rotation
     ray_direction = np.asarray(direction) @ rotation
     distances = [
@@ -283,7 +283,7 @@ class PushArrow:
         if not acts:
             self._start = np.inf
         elif self._shown:
-            origin, rotation = self._machine.place(PLATFORM_NAME)
+            origin, rotation = self._machine.body_pose(PLATFORM_NAME)
             self.node.position = origin + rotation @ self._point
         self.node.visible = acts and self._shown
 
@@ -484,7 +484,7 @@ class SceneView:
             for node in self._marks[layer]:
                 node.visible = shown
         is_see_through = self._shown["centre_of_mass"] or self._shown["trace"]
-        self.machine.see_through(PLATFORM_NAME, SEEN_THROUGH if is_see_through else None)
+        self.machine.set_opacity(PLATFORM_NAME, SEEN_THROUGH if is_see_through else None)
 
     def shown(self, layer: str) -> bool:
         """Return whether a layer is switched on.
