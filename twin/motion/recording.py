@@ -158,7 +158,7 @@ def fitted_motion(
     Raises:
         InputError: not a machine, numbers out of range, or no room about home.
     """
-    machine, target_use = as_model(platform), positive(fraction, "share")
+    machine, target_use = as_model(platform), positive(fraction, "fraction")
     trial_size, accepted_use = positive(size, "size"), target_use
     while trial_size > MIN_FRACTION * size:
         motion = motion_of_size(trial_size)
@@ -177,7 +177,7 @@ def fitted_motion(
 def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIMESTEP) -> float:
     """Return the largest fraction of its limits that an actuator needs; infinite if out of reach.
 
-    Shares of the travel from home to the ends, of the speed, and of the force that is left at
+    Fractions of the travel from home to the ends, of the speed, and of the force that is left at
     rest. Limits that the machine's file does not give are left out.
 
     Args:

@@ -136,9 +136,10 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
 
     A change of sign of the determinant against home means that a singular pose lies between.
     """
-    rows, signs = _singular_values(platform, course.motion.pose)
+    singular_values, signs = _singular_values(platform, course.motion.pose)
     home, home_sign = _singular_values(platform, platform.home[None])
-    smallest_values, condition = rows[:, -1:], rows[:, :1] / np.maximum(rows[:, -1:], 1e-300)
+    smallest_values = singular_values[:, -1:]
+    condition = singular_values[:, :1] / np.maximum(smallest_values, 1e-300)
     min_value = np.full_like(smallest_values, MIN_SINGULAR_RATIO * home[0, -1])
     with_other_sign = signs * home_sign[0] < 0.0
     fraction = np.where(

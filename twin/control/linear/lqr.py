@@ -256,7 +256,7 @@ def regulator(
             chosen_weights.displacement,
             chosen_weights.rate,
             chosen_weights.integral,
-            _force(linear, chosen_weights),
+            _tolerated_force(linear, chosen_weights),
         ],
         "weights",
     )
@@ -305,7 +305,7 @@ def accumulated_cost(design: Regulator, states: Any, forces: Any) -> float:
     return float(np.einsum("ki,ij,kj->", x, design.state_weight, x) + effort_cost)
 
 
-def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
+def _tolerated_force(linear: LinearMachine, weights: RegulatorWeights) -> float:
     """Return the force [N] that costs as much as the largest errors."""
     if weights.force is not None:
         return weights.force
@@ -442,8 +442,8 @@ class Lqr(Controller):
             self._errors.of(self.reference.row(self.first), measurement)
         )
         if self.design.integral:
-            rest = -self.design.gain @ self._state
-            self._state[2 * m :] = np.linalg.solve(self.design.gain[:, 2 * m :], rest)
+            error_force = -self.design.gain @ self._state
+            self._state[2 * m :] = np.linalg.solve(self.design.gain[:, 2 * m :], error_force)
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the forces of control period `step`."""
