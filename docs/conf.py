@@ -17,9 +17,9 @@ from handbook.figures import wrong_figures  # noqa: E402
 from handbook.generate import generate  # noqa: E402
 from handbook.links import inside_the_site  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
-from handbook.notebooks import add_pictures, check_durations  # noqa: E402
+from handbook.notebooks import add_pictures  # noqa: E402
 from handbook.references import link_names, resolve_types  # noqa: E402
-from handbook.rendering import dash_fields, restructure, short_contents  # noqa: E402
+from handbook.rendering import restructure, short_contents  # noqa: E402
 from handbook.report import read_report  # noqa: E402
 from handbook.signatures import remove_long_values, signature_as_written  # noqa: E402
 from handbook.slim import slim_pages  # noqa: E402
@@ -78,7 +78,6 @@ def begin(_: Sphinx) -> None:
 def finish(app: Sphinx, failed: Exception | None) -> None:
     """Use the pictures that `make docs` has drawn, mark charts, and make pages slim."""
     if failed is None and app.builder.format == "html":
-        check_durations(app.env)
         use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")
         mark_charts(Path(app.outdir))
         slim_pages(Path(app.outdir))
@@ -100,6 +99,5 @@ def setup(app: Sphinx) -> None:
     app.connect("object-description-transform", short_contents)
     app.connect("doctree-read", resolve_types)
     app.connect("doctree-read", link_names)
-    app.connect("doctree-resolved", dash_fields)
     app.connect("doctree-resolved", remove_long_values)
     app.connect("autodoc-process-signature", signature_as_written)

@@ -19,7 +19,7 @@ from handbook.errata_page import errata_page
 from handbook.errors_page import errors_page
 from handbook.gallery import gallery
 from handbook.generate import SINGLE
-from handbook.interface import INTERNAL, WITHOUT, pages, parts
+from handbook.interface import WITHOUT, pages, parts
 from handbook.links import inside_the_site
 from handbook.machine_page import machine_page, use
 from handbook.machine_pictures import SKETCH, VIEWS
@@ -27,6 +27,7 @@ from handbook.markdown import cell, plain
 from handbook.mathematics import ACCENTS, TALL_ACCENTS, as_mathml
 from handbook.parameters import configurations
 from handbook.report import machine_report, read_report
+from handbook.slim import slim
 from twin.envs import ENVIRONMENTS
 from twin.errors import TwinError
 from twin.machine.file.read import describe
@@ -69,7 +70,7 @@ def test_index_leads_to_every_generated_page():
     assert {name.removesuffix(".md") for name in SINGLE} <= {
         name.removeprefix("_generated/") for name in found
     }
-    assert {"_generated/machines/*", "_generated/interface/*", "_generated/internals/*"} <= found
+    assert {"_generated/machines/*", "_generated/interface/*"} <= found
 
 
 def test_links_of_pages_lead_to_pages_of_the_site(subtests):
@@ -229,15 +230,13 @@ def test_interface_has_every_public_package():
     packages = {name for name in MODULES if name.count(".") == 1 and MODULES[name].stem != name}
     for name in packages:
         own = name.split(".")[1]
-        if MODULES[name].name == "__init__.py" and own not in (*WITHOUT, *INTERNAL):
+        if MODULES[name].name == "__init__.py" and own not in WITHOUT:
             assert name in names
     made = pages()
     assert "automodule:: twin.motion.profiles" in made["interface/twin.motion/profiles.md"]
-    # What a package itself names comes before the rest of it, and internals are apart.
+    # What a package itself names comes before the rest of it.
     shown = made["interface/twin.motion.md"]
     assert shown.index("twin.motion/profiles") < shown.index("twin.motion/table")
-    assert "| `forward_dynamics` |" in made["internals/twin.kernels.md"]
-    assert {f"internals/twin.{name}.md" for name in INTERNAL} <= set(made)
 
 
 def test_no_line_of_a_text_is_taken_for_a_comment(subtests):
@@ -283,3 +282,15 @@ def test_files_are_small(subtests):
             tree = ast.parse(file.read_text())
             assert ast.get_docstring(tree)
             assert len(file.read_text().splitlines()) <= 200
+
+
+def test_pages_lose_what_nobody_sees_and_keep_what_they_say():
+    other = (
+        '<li class="toctree-l2 has-children"><a href="b.html">b</a><input/><label></label>'
+        '<ul><li><a href="c.html">c</a></li></ul></li>'
+    )
+    text = '<p>-1.2e-12 m, <code><span class="pre">x</span></code> <b id="1e-3">y</b></p>'
+    short = slim(text + other)
+    assert "<span class=whole>-1.2e-12</span> m" in short and 'id="1e-3"' in short
+    assert "<code>x</code>" in short and "b.html" in short and "c.html" not in short
+    assert slim(short) == short

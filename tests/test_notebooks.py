@@ -1,4 +1,4 @@
-"""The gallery of notebooks: a card with a picture for each, and none that takes too long."""
+"""The gallery of notebooks: a card with a picture for each."""
 
 import re
 from types import SimpleNamespace
@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from package_walk import ROOT
 
-from handbook.notebooks import GALLERY, LONGEST, add_pictures, check_durations
+from handbook.notebooks import GALLERY, add_pictures
 
 nodes = pytest.importorskip("docutils.nodes")
 utils = pytest.importorskip("docutils.utils")
@@ -39,17 +39,3 @@ def test_a_card_shows_the_first_picture_of_its_notebook():
     (picture,) = page.findall(nodes.image)
     assert asked == ["notebooks/control"] and picture["uri"] == "notebooks/control_0.png"
     assert "Control" in picture["alt"] and page[0][0][0] is picture
-
-
-def test_a_slow_notebook_ends_the_build():
-    from sphinx.errors import ExtensionError
-
-    def env(time):
-        return SimpleNamespace(
-            nb_metadata={"notebooks/a": {"exec_data": {"runtime": time}}, "b": {}}
-        )
-
-    check_durations(env(LONGEST - 1.0))
-    check_durations(SimpleNamespace())
-    with pytest.raises(ExtensionError, match="notebooks/a: 181 s"):
-        check_durations(env(LONGEST + 1.0))

@@ -13,15 +13,10 @@ from typing import NamedTuple
 import twin
 from handbook.markdown import plain, table
 
-WITHOUT = ("assets", "cli", "__main__")
-"""Parts of the package that are not an interface: data and the command line."""
-
-INTERNAL = ("basics", "charts", "kernels", "page", "papers", "validation")
-"""Packages for contributors: listed, without what their functions take and return."""
-
-VALIDATION = ("case", "published", "report", "results", "runner")
-"""Modules of the validation that others may use; the rest are its cases."""
-
+WITHOUT = {
+    *("__main__", "assets", "basics", "charts", "cli", "kernels", "page", "papers", "validation")
+}
+"""Parts of the package that are not an interface: data, commands, the live page, internals."""
 
 LARGEST = 70_000
 """Characters of source on a page (300 kB of HTML); a larger folder has a page for each module."""
@@ -51,33 +46,13 @@ def parts() -> list[Part]:
     for found in pkgutil.iter_modules(twin.__path__, "twin."):
         if found.name.removeprefix("twin.") not in WITHOUT:
             (packages if found.ispkg else top).append(found.name)
-    packages = sorted({*packages, "twin.envs"} - {f"twin.{name}" for name in INTERNAL})
-    return [Part("twin", ("twin", *sorted(top))), *(_package(name) for name in packages)]
+    packages = sorted({*packages, "twin.envs"})
+    return [Part("twin", ("twin", *sorted(top))), *map(_package, packages)]
 
 
 def pages() -> dict[str, str]:
     """Return all pages in MyST Markdown, by path."""
-    listed = {f"internals/twin.{name}.md": internals_page(f"twin.{name}") for name in INTERNAL}
-    return {each.file: page(each) for part in parts() for each in (part, *part.below)} | listed
-
-
-def internals_page(package: str) -> str:
-    """Return the page of an internal package: what each of its modules and functions is."""
-    lines = [f"# {package}", "", plain(_first_line(import_module(package)))]
-    for name in _modules(package):
-        module = import_module(name)
-        rows = [
-            (f"`{each}`", plain(_first_line(getattr(module, each)))) for each in documented(module)
-        ]
-        lines += [
-            "",
-            f"## {name}",
-            "",
-            plain(_first_line(module)),
-            "",
-            table(("name", "meaning"), rows),
-        ]
-    return "\n".join(lines) + "\n"
+    return {each.file: page(each) for part in parts() for each in (part, *part.below)}
 
 
 def _first_line(value: object) -> str:
@@ -114,8 +89,7 @@ def _modules(package: str) -> Iterator[str]:
     """Yield the modules below a package that define something documented."""
     found = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
     for name in sorted(module.name for module in found):
-        case = package == "twin.validation" and name.split(".")[2] not in VALIDATION
-        if not case and documented(import_module(name)):
+        if documented(import_module(name)):
             yield name
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from docutils import nodes
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from sphinx import addnodes
@@ -50,10 +49,3 @@ def short_contents(app: Any, domain: str, kind: str, content: addnodes.desc_cont
     if kind not in ("class", "exception", "function"):
         for signature in content.parent.findall(addnodes.desc_signature):
             signature["_toc_name"] = ""
-
-
-def dash_fields(app: Any, doctree: nodes.document, name: str) -> None:
-    """Put a dash of a sentence between a parameter and its meaning, in place."""
-    for node in list(doctree.findall(nodes.Text)):
-        if node.astext() == " -- ":
-            node.parent.replace(node, nodes.Text(" \u2013 "))

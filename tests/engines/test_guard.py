@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from twin.engines.base import Guard, header, replay
+from twin.engines.base import Guard, header, is_finite, replay
 from twin.errors import ClosedEngineError, SimulationStoppedError
 from twin.model.engine import State
 
@@ -121,20 +121,19 @@ def guard(stewart, own_folder):
 SOUND = State(1.0, np.ones(7), np.ones(6), np.ones(6), np.ones(6), np.ones(12))
 
 
-def test_every_number_of_the_state_is_watched(subtests, guard):
+def test_every_number_of_the_state_is_watched(subtests):
+    assert is_finite(SOUND)
     for value in [np.nan, np.inf, -np.inf]:
         for field in State._fields[1:]:
             with subtests.test(f"{value}, {field}"):
-                guard.check(SOUND, 0.0)
                 for entry in range(len(getattr(SOUND, field))):
                     array = getattr(SOUND, field).copy()
                     array[entry] = value
-                    with pytest.raises(SimulationStoppedError, match="not finite"):
-                        guard.check(SOUND._replace(**{field: array}), 0.0)
+                    assert not is_finite(SOUND._replace(**{field: array}))
 
 
-def test_large_but_finite_numbers_do_not_stop(guard):
-    guard.check(SOUND._replace(pose=np.full(7, 1e308), rates=np.full(6, -1e308)), 0.0)
+def test_large_but_finite_numbers_do_not_stop():
+    assert is_finite(SOUND._replace(pose=np.full(7, 1e308), rates=np.full(6, -1e308)))
 
 
 def test_what_is_recorded_is_a_copy(guard, stewart):
@@ -165,7 +164,6 @@ def test_stop_without_a_place_for_the_dump(platform, monkeypatch):
     monkeypatch.setattr("twin.engines.base.mkstemp", refuse)
     guard = Guard(header("analytic", platform, 1e-3, "fast"), platform, 1e-2)
     guard.record(b"", np.zeros(6), np.zeros(6), np.zeros(3))
-    state = State(0.1, np.full(7, np.nan), np.zeros(6), np.ones(6), np.zeros(6))
     with pytest.raises(SimulationStoppedError, match="no space left") as caught:
-        guard.check(state, 0.0)
+        guard.check(SOUND, 1.0)
     assert caught.value.data["dump"] is None

@@ -60,7 +60,8 @@ def test_bad_evaluations_end_in_one_line(subtests):
     for arguments, word in [
         (("--policy", "nobody"), "nobody"),
         (("--policy", "zero", "--option", "colour"), "name=value"),
-        (("--policy", "zero", "--markdown", "a.txt"), "md"),
+        (("--policy", "zero", "--json", "a.txt"), ".json"),
+        (("--policy", "zero", "--markdown", "a.txt"), ".md"),
         (("--policy", "zero", "--machine", "nothing"), "nothing"),
     ]:
         with subtests.test(f"{arguments}"):

@@ -70,7 +70,7 @@ def check_files(
         reads: arguments that name files which the command reads, or other things.
         replace: whether files that exist may be replaced.
         report: file of a page.
-        json: file of any ending.
+        json: file of a result, a name in `.json`.
         files: option -> file (None without the option) and allowed endings of its name.
 
     Raises:
@@ -80,7 +80,7 @@ def check_files(
             is not installed.
     """
     reads = tuple(reads)
-    files |= {"report": (report, PAGE_ENDING), "json": (json, ANY_ENDING)}
+    files |= {"report": (report, PAGE_ENDING), "json": (json, ".json")}
     for option, (path, *endings) in files.items():
         if path is not None:
             with renamed_fields(path=option):

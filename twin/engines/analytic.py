@@ -175,6 +175,10 @@ class AnalyticEngine(BaseEngine):
         lengths, rates = self._lengths.copy(), self._rates.copy()
         return State(time, y[:7], y[7:STATE_SIZE], lengths, rates, y[STATE_SIZE:])
 
+    def _is_finite(self, state: State) -> bool:
+        """Return whether all numbers are finite; kernels without a ball fail where one is not."""
+        return self.rolling is None or super()._is_finite(state)
+
     def _gap(self) -> float:
         """Return zero: leg states follow from the pose, so that loops cannot open."""
         return 0.0

@@ -115,8 +115,13 @@ def unpack(head: Header, saved: bytes) -> tuple[int, bytes]:
     return int(stored["steps"]), content
 
 
+def is_finite(state: State) -> bool:
+    """Return whether all numbers of a state are finite."""
+    return all(map(isfinite, chain.from_iterable(map(np.ndarray.tolist, state[1:]))))
+
+
 class Guard:
-    """Watches one engine: remembers the last steps and stops on NaN or open loops."""
+    """Watches one engine: remembers the last steps, and stops it with a dump."""
 
     def __init__(
         self, head: Header, platform: MachineModel, largest_gap: float = LARGEST_GAP
@@ -145,13 +150,16 @@ class Guard:
     def record(
         self, saved: bytes | None, forces: FloatArray, wrench: FloatArray, shaking: FloatArray
     ) -> None:
-        """Remember one step; give the saved state before it when `wants_saved`."""
+        """Remember one step; give the saved state before it when `wants_saved`.
+
+        Nobody may change `shaking` afterwards.
+        """
         if saved is not None:
             self.start(saved)
-        self._steps.append((forces.copy(), wrench.copy(), shaking.copy()))
+        self._steps.append((forces.copy(), wrench.copy(), shaking))
 
     def check(self, state: State, gap: float, warning: str = "") -> None:
-        """Raise when the state is not finite, the loops have opened, or the engine warns.
+        """Raise when the loops have opened or the engine warns.
 
         Raises:
             SimulationStoppedError: with the reason, the dump's path (None where it could not be
@@ -159,8 +167,6 @@ class Guard:
         """
         if warning:
             reason = warning
-        elif not all(map(isfinite, chain.from_iterable(map(np.ndarray.tolist, state[1:])))):
-            reason = "the state is not finite"
         elif not gap <= self.largest_gap:
             reason = f"the loops have opened by {gap:.3g} m (limit {self.largest_gap:.3g} m)"
         else:
@@ -332,6 +338,8 @@ class BaseEngine(ABC):
         loop_gap, warning = self._advance(force, platform_wrench)
         self._steps += 1
         state = self._read()
+        if not (warning or self._is_finite(state)):
+            warning = "the state is not finite"
         try:
             self._guard.check(state, loop_gap, warning)
         except SimulationStoppedError:
@@ -412,6 +420,10 @@ class BaseEngine(ABC):
     @abstractmethod
     def _read(self) -> State:
         """Return the present state in new arrays."""
+
+    def _is_finite(self, state: State) -> bool:
+        """Return whether all numbers of the state after a step are finite."""
+        return is_finite(state)
 
     @abstractmethod
     def _gap(self) -> float:

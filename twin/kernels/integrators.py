@@ -380,8 +380,7 @@ def fixed_step(
     stages = Stages(np.empty(size), np.empty((4, size)), make_work(legs))
     succeeded = derivative(body, legs, y, load, 0.0, stages.rates[0], stages.work)
     succeeded = succeeded and runge_kutta_move(body, legs, y, load, 0.0, step, stages)
-    coordinates_and_rates(legs, y[:7], y[7:13], lengths, rates)
-    return succeeded
+    return coordinates_and_rates(legs, y[:7], y[7:13], lengths, rates) and succeeded
 
 
 @compiled
@@ -401,8 +400,8 @@ def adaptive_step(
     load = (forces, np.zeros(forces.shape[0]), wrench)
     time_and_step = np.array([0.0, step])
     reason, _ = dormand_prince(body, legs, y, load, time_and_step, step, tolerances, buffers)
-    coordinates_and_rates(legs, y[:7], y[7:13], lengths, rates)
-    return reason == END_REACHED
+    is_finite = coordinates_and_rates(legs, y[:7], y[7:13], lengths, rates)
+    return is_finite and reason == END_REACHED
 
 
 @device

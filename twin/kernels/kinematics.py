@@ -144,12 +144,15 @@ def coordinates_and_rates(
     twist: FloatArray,
     coordinates: FloatArray,
     rates: FloatArray,
-) -> None:
-    """Fill actuator `coordinates` (n,) and their `rates` (n,) of one state."""
+) -> bool:
+    """Fill actuator `coordinates` (n,) and `rates` (n,); return whether all are finite."""
     state = platform_state(pose, twist)
+    total = 0.0
     for i in range(legs.rows.shape[0]):
         w, moment, coordinates[i] = actuation(legs, i, state.position, state.matrix)
         rates[i] = dot(w, state.velocity) + dot(moment, state.omega)
+        total += coordinates[i] + rates[i]
+    return isfinite(total)
 
 
 @device

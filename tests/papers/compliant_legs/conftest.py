@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from twin.machine.file.read import read_parameters
 from twin.machine.machine import parameters_path
-from twin.papers.compliant_legs.machine import from_parameters
+from twin.papers.compliant_legs.machine import LEG_FIELDS, from_parameters
 
 STATES = 20
 
@@ -47,15 +47,7 @@ def unequal(shipped):
         platform_joints=shipped.platform_joints + random.uniform(-0.05, 0.05, (6, 3)),
         platform_center=np.array([0.06, -0.04, 0.15]),
         platform_inertia=np.array([[3.0, 0.4, -0.2], [0.4, 2.0, 0.3], [-0.2, 0.3, 4.0]]),
-        spring_length=varied(shipped.spring_length),
-        housing_length=varied(shipped.housing_length),
-        follower_start=varied(shipped.follower_start),
-        follower_length=varied(shipped.follower_length),
-        spring_mass=varied(shipped.spring_mass),
-        housing_mass=varied(shipped.housing_mass),
-        follower_mass=varied(shipped.follower_mass),
-        stiffness=varied(shipped.stiffness),
-        damping=varied(shipped.damping),
+        **{name: varied(getattr(shipped, name)) for name in LEG_FIELDS},
     )
 
 
