@@ -198,8 +198,8 @@ def observe(
     index = write_difference(out, index, machines.measured[i], scales.middle, scale)
     index = write_all(out, index, machines.measured_rates[i], scale)
     index = write_all(out, index, offset[i], scale)
-    for j in range(history.action.shape[1]):
-        index = write_scalar(out, index, history.action[i, j])
+    for j in range(history.last_action.shape[1]):
+        index = write_scalar(out, index, history.last_action[i, j])
 
 
 @device
@@ -225,7 +225,7 @@ def reward(
         distance, speed = settings.max_distance, settings.speed_scale
     term_values[0] = closeness(distance, settings.distance_scale, settings.max_distance)
     term_values[1] = calmness(speed, settings.speed_scale)
-    term_values[2] = smoothness(history.action[i], history.last_action[i])
+    term_values[2] = smoothness(history.last_action[i], history.previous_action[i])
     term_values[3] = -1.0 if is_lost else 0.0
 
 
@@ -256,7 +256,7 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     machines, scales, history, results, targets, settings, signals, balls, increments = unbundled(
         bundle
     )
-    count(actions, history.steps, history.action, history.last_action)
+    count(actions, history.steps, history.last_action, history.previous_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         move_target(i, history.steps[i], settings, targets)

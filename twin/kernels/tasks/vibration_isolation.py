@@ -218,8 +218,8 @@ def observe(
     index = write_difference(out, index, machines.measured[i], memory.start[i], scale)
     index = write_all(out, index, machines.measured_rates[i], scale)
     index = write_difference(out, index, machines.effort[i], scales.holding, scale)
-    for j in range(history.action.shape[1]):
-        index = write_scalar(out, index, history.action[i, j])
+    for j in range(history.last_action.shape[1]):
+        index = write_scalar(out, index, history.last_action[i, j])
 
 
 @device
@@ -255,7 +255,7 @@ def reward(
     term_values[1] = stillness(displacement_norm, levels[DISPLACEMENT_LEVEL])
     term_values[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE_LEVEL])
     term_values[3] = stroke(machines.measured[i], memory.start[i], scales.half)
-    term_values[4] = smoothness(history.action[i], history.last_action[i])
+    term_values[4] = smoothness(history.last_action[i], history.previous_action[i])
 
 
 @device
@@ -287,7 +287,7 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
             `Memory`.
     """
     machines, scales, history, results, shaking, settings, signals, memory = unbundled(bundle)
-    count(actions, history.steps, history.action, history.last_action)
+    count(actions, history.steps, history.last_action, history.previous_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         if history.steps[i] == 0:

@@ -196,7 +196,7 @@ def reward(
     term_values[1] = perception_term(error, threshold, 3, 6)
     term_values[2] = false_term(senses.platform[i], senses.vehicle[i], threshold)
     term_values[3] = neutral_term(signals.axes[i], constants.travel, constants.free)
-    term_values[4] = 0.25 * smoothness(history.action[i], history.last_action[i])
+    term_values[4] = 0.25 * smoothness(history.last_action[i], history.previous_action[i])
     term_values[5] = -1.0 if ended else 0.0
 
 
@@ -241,7 +241,7 @@ def observe(
         for axis in free_axes:
             index = write(out, index, state.rates[i, axis], scale)
     index = write_difference(out, index, machines.measured[i], constants.middle, scale)
-    write_all(out, index, history.action[i], scale)
+    write_all(out, index, history.last_action[i], scale)
 
 
 @compiled
@@ -255,7 +255,7 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
             `CommandState`.
     """
     machines, _, history, results, constants, senses, signals, state = unbundled(bundle)
-    count(actions, history.steps, history.action, history.last_action)
+    count(actions, history.steps, history.last_action, history.previous_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         step, term_values = history.steps[i], results.term_values[i]
