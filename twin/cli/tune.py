@@ -64,16 +64,29 @@ Carried = Annotated[
         "--carried",
     ),
 ]
+Loop = Annotated[LoopName, option("Loop of the cascade whose gains are searched for.")]
+Overshoot = Annotated[
+    float | None,
+    option(
+        "Largest overshoot allowed, as a fraction of the step; default: that of the loop's "
+        "specification."
+    ),
+]
 FirstGains = Annotated[str | None, _gains(f"Gains from which the search starts, in {GAIN_UNITS}.")]
+
+LowestGains = Annotated[
+    str | None, _gains("Smallest gains that the search may try; units as for --first-gains.")
+]
+HighestGains = Annotated[
+    str | None, _gains("Largest gains that the search may try; units as for --first-gains.")
+]
 
 
 @app.command()
 def tune(
     machine: options.Machine,
     *,
-    loop: Annotated[
-        LoopName, option("Loop of the cascade whose gains are searched for.")
-    ] = "velocity",
+    loop: Loop = "velocity",
     engine: options.Engine = "analytic",
     fidelity: options.Fidelity = "accurate",
     configuration: options.Configuration = None,
@@ -81,20 +94,10 @@ def tune(
     carried: Carried = False,
     rise_time: Annotated[float | None, _seconds("rise time")] = None,
     settling_time: Annotated[float | None, _seconds("settling time")] = None,
-    overshoot: Annotated[
-        float | None,
-        option(
-            "Largest overshoot allowed, as a fraction of the step; default: that of the loop's "
-            "specification."
-        ),
-    ] = None,
+    overshoot: Overshoot = None,
     first_gains: FirstGains = None,
-    low: Annotated[
-        str | None, _gains("Smallest gains that the search may try; units as for --first-gains.")
-    ] = None,
-    high: Annotated[
-        str | None, _gains("Largest gains that the search may try; units as for --first-gains.")
-    ] = None,
+    low: LowestGains = None,
+    high: HighestGains = None,
     out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
     report: options.Report = None,
     replace: options.ReplaceFile = False,
