@@ -182,7 +182,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
 
 
-class Writer:
+class DatasetWriter:
     """Writes episodes to a hidden folder, which becomes a dataset if no error occurs."""
 
     def __init__(
@@ -193,7 +193,7 @@ class Writer:
         self._summary = dict(summary)
         self._env, self._count = env, 0
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> DatasetWriter:
         root = optional("minari.storage").get_dataset_path()
         storage = optional("minari.dataset.minari_storage").MinariStorage
         with ExitStack() as stack, system_faults("dataset", self._dataset):
@@ -471,7 +471,7 @@ def record_dataset(
             "recording_seed": int(seed),
             **_channels(env),
         }
-        with Writer(dataset_folder, dataset, env, summary) as writer:
+        with DatasetWriter(dataset_folder, dataset, env, summary) as writer:
             _run(
                 env, actor, np.random.SeedSequence(seed).generate_state(episodes), writer, progress
             )
@@ -504,7 +504,11 @@ def requested(environment: str, policy: Any, options: Mapping[str, Any] | None) 
 
 
 def _run(
-    env: gymnasium.Env[Any, Any], actor: Any, seeds: Any, writer: Writer, progress: bool | None
+    env: gymnasium.Env[Any, Any],
+    actor: Any,
+    seeds: Any,
+    writer: DatasetWriter,
+    progress: bool | None,
 ) -> None:
     """Record one episode for each seed."""
     limit = step_limit(env)

@@ -224,7 +224,7 @@ MAX_ARROW_LENGTH = 0.40
 """Length of the arrow of a force like the platform's weight, as a fraction of the same."""
 
 
-class PushArrow:
+class PushArrows:
     """Arrows that follow a point of the platform, with directions fixed in the base."""
 
     def __init__(self, server: Any, machine: MachineScene) -> None:
@@ -396,7 +396,7 @@ class SceneView:
     overlay: MachineScene | None
     backdrop: Backdrop
     trace: Trace
-    push: PushArrow
+    push: PushArrows
 
     def __init__(
         self, server: Any, platform: MachineModel, *, ball: Ball | None = None, payload: Any = None
@@ -569,7 +569,7 @@ class SceneView:
         self.machine = MachineScene(server, platform, ball=ball, payload=payload)
         self.overlay = None
         self.backdrop = Backdrop(server, self.machine)
-        self.trace, self.push = Trace(server, self.machine), PushArrow(server, self.machine)
+        self.trace, self.push = Trace(server, self.machine), PushArrows(server, self.machine)
         self._marks = {
             name: builder(server, self.machine) for name, builder in MARK_BUILDERS.items()
         }
