@@ -46,7 +46,7 @@ from twin.model.machine_model import MachineModel
 LARGEST_MOMENT = 0.1
 """[kg m2] Engineering choice: largest moment of a body in Bullet's tree, in its unit of mass."""
 
-MIN_HINGE_COSINE = 1e-6
+SMALLEST_COSINE = 1e-6
 """Smallest cosine of the second hinge's angle; below it the first and the third hinge turn about
 the same axis."""
 
@@ -101,7 +101,7 @@ def _platform_motion(
     a = np.arctan2(-relative_rotation[1, 2], relative_rotation[2, 2])
     b = np.arctan2(relative_rotation[0, 2], np.hypot(*relative_rotation[0, :2]))
     c = np.arctan2(-relative_rotation[0, 1], relative_rotation[0, 0])
-    if np.cos(b) < MIN_HINGE_COSINE:
+    if np.cos(b) < SMALLEST_COSINE:
         raise SingularPoseError(
             "the platform has turned by 90 deg about the y axis from home, where the hinges of "
             "Bullet's tree are singular; choose another pose",
