@@ -312,7 +312,7 @@ CONDITIONS: dict[str, dict[str, Any]] = {
         "motor_constants": (1.02, 0.98, 1.0, 1.01, 0.97, 1.0),
         "encoder_noise": 5e-7,
         "current_bias": (10.0, -8.0, 5.0, 0.0, -10.0, 4.0),
-        "current_digit": 5.0,
+        "current_resolution": 5.0,
         "force_noise": 5.0,
         "jitter": 1e-4,
         "gaps": ((40.0, 0.05), (50.0, 0.3)),
