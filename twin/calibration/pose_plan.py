@@ -177,9 +177,8 @@ def write_table(found: Plan, machine: MachineModel, path: str | Path) -> Path:
         InputError: another ending than those of logs, or a place that cannot be written to.
     """
     number = np.arange(1.0, len(found.poses) + 1.0)
-    units = (machine.coordinate_unit,) * machine.n_actuators
     channels = (
-        Channel("coordinates", number, found.coordinates, units),
+        Channel("coordinates", number, found.coordinates, (machine.coordinate_unit,)),
         Channel("reference_pose", number, found.poses, POSE_UNITS),
     )
     return write_log(Log(channels, {"machine": machine.name}), path)

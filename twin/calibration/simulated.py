@@ -131,10 +131,8 @@ def poses_within(machine: MachineModel, count: int, seed: int = 0) -> FloatArray
         poses = at(radius)
         is_inside = admissible.inside(poses)
         is_inside[is_inside] = joints_allow(machine, poses[is_inside])
-        inside_radius, outside_radius = (
-            np.where(is_inside, radius, inside_radius),
-            np.where(is_inside, outside_radius, radius),
-        )
+        inside_radius = np.where(is_inside, radius, inside_radius)
+        outside_radius = np.where(is_inside, outside_radius, radius)
     # The square root shifts the random poses towards the limits.
     radius_fraction = random.random(count) ** 0.5
     return at(inside_radius * np.where(np.arange(count) % 2, LIMIT_FRACTION, radius_fraction))

@@ -204,7 +204,7 @@ def leg_coordinates(log: Log, machine: MachineModel) -> Channel:
     """
     pose = log["pose"]
     values = machine.inverse_kinematics(pose.values)
-    return Channel("coordinates", pose.time, values, (machine.coordinate_unit,) * values.shape[1])
+    return Channel("coordinates", pose.time, values, (machine.coordinate_unit,))
 
 
 def leg_findings(log: Log, machine: MachineModel | None) -> list[Finding]:
