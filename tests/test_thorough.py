@@ -36,12 +36,14 @@ def test_all_modules_that_a_test_loads_are_among_its_dependencies(thorough, name
     assert len(loaded) > 50 and loaded <= found
 
 
+@pytest.mark.slow
 def test_dependencies_are_followed_and_end(thorough):
     found = thorough.dependencies([ROOT / "tests" / "model" / "dynamics" / "test_batches.py"])
     assert MODULES["twin.kernels.dynamics.assembly"] in found
     assert not [file for file in found if "page" in file.parts]
 
 
+@pytest.mark.slow
 def test_every_file_with_long_tests_is_run_by_one_check(thorough):
     checks = thorough.long_tests().values()
     files = [ROOT / file for check in checks for file in check.files]

@@ -32,6 +32,7 @@ def test_every_controller_holds_its_machine(name):
     assert "position" in result.output
 
 
+@pytest.mark.slow
 def test_motions(subtests, tmp_path):
     for motion in ["sine", "step", "lift", "chirp"]:
         with subtests.test(f"{motion}"):
@@ -75,6 +76,7 @@ def write_heave(path, duration):
     return path
 
 
+@pytest.mark.slow
 def test_recordings_are_followed_to_their_end(tmp_path):
     file, out = write_heave(tmp_path / "run.csv", 5.0), tmp_path / "run.npz"
     console("track", "srspm", "--motion", file, "--fidelity", "fast", "--out", out)

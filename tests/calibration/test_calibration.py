@@ -56,8 +56,10 @@ def largest_error(found, poses):
     return float(np.nanmax(np.concatenate(found.errors_of(poses)[1])))
 
 
-@pytest.mark.seconds
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "stewart")) for name in MACHINES],
+)
 @pytest.mark.parametrize("frames", ["both", "known"])
 def test_exact_poses_give_the_machine(name, frames):
     given = SOMEWHERE if frames == "both" else Frames()
@@ -152,6 +154,7 @@ def test_intervals_hold_the_truth():
     assert 0.8 < np.mean(np.concatenate(scores) ** 2) < 1.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["srspm", "rss"])
 def test_unseen_poses_are_met(name):
     machine = twin.load(name)
@@ -165,7 +168,7 @@ def test_unseen_poses_are_met(name):
     assert_allclose(found.expected.position.mean(), after.position.mean(), rtol=0.6)
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_a_tolerance_keeps_what_is_not_shown_near_the_file():
     machine, errors, poses = measured("rss", Frames(), seed=1)
     free = calibrate(machine, poses, frames="known")
@@ -190,7 +193,7 @@ def test_wrong_poses_are_left_out():
     assert largest_error(found, seen) < 3.0 * largest_error(same, seen)
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_wrong_poses_are_found_among_those_kept_apart_and_no_others_named():
     """Two poses of sixty are 5 mm off, one of them kept apart; all others are in the final fit."""
     machine = twin.load("stewart")

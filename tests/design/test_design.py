@@ -111,6 +111,7 @@ def test_no_random_machine_is_better(hexapod):
     assert hexapod.figures["force"] < 1.02 * seen.figures["force"][holds].min()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content", [HEXAPOD, MOTION_BASE, SERVOS, SPRINGS, JOINTS_ANYWHERE, EIGHT_LEGS]
 )
@@ -190,6 +191,7 @@ def stiffness_and_frequency(machine, poses, stiffness):
     return 1.0 / np.linalg.eigvalsh(compliance)[:, -1].max(), modes.frequencies.min()
 
 
+@pytest.mark.slow
 def test_least_stiffness_and_frequency_are_met(hexapod):
     """The best machine without these demands misses them; force is what they cost."""
     limits = {**HEXAPOD["limits"], "frequency": "140 Hz", "stiffness": "16 N/um"}
@@ -208,6 +210,7 @@ def test_least_stiffness_and_frequency_are_met(hexapod):
     assert found.figures["force"] > hexapod.figures["force"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("content", "count"), [(JOINTS_ANYWHERE, 6), (EIGHT_LEGS, 8)])
 def test_joints_anywhere_repeat_and_need_less(hexapod, content, count):
     """Three pairs on circles are one choice of many, and eight legs share the load."""
@@ -224,6 +227,7 @@ def test_joints_anywhere_repeat_and_need_less(hexapod, content, count):
     assert found.figures["force"] < 0.95 * hexapod.figures["force"]
 
 
+@pytest.mark.slow
 def test_impossible_demands_are_named():
     tight = {**HEXAPOD["limits"], "stroke": "30 mm"}
     with pytest.raises(ImpossibleDesignError, match="stroke") as caught:
@@ -231,6 +235,7 @@ def test_impossible_demands_are_named():
     assert "stroke" in caught.value.data["in_the_way"]
 
 
+@pytest.mark.slow
 def test_demands_that_contradict_each_other_only_together_are_named():
     """Six legs carry 33 N each of the payload, and heave takes a stroke of about 50 mm."""
     limits = {**HEXAPOD["limits"], "force": "20 N", "stroke": "30 mm"}
@@ -253,6 +258,7 @@ def test_best_machine_below_a_limit_is_no_worse_than_another_one_there():
     assert found.figures["force"] < 1.02 * seen.figures["force"][holds].min()
 
 
+@pytest.mark.slow
 def test_motion_asks_for_speeds_and_forces():
     center = [0.0, 0.0, 0.0]
     motion = SineMotion(center, amplitude={"z": 0.05}, frequency=2.0, duration=2.0)
@@ -265,6 +271,7 @@ def test_motion_asks_for_speeds_and_forces():
     assert 6.0 * found.figures["force"] >= heaviest
 
 
+@pytest.mark.slow
 def test_a_short_pulse_of_a_long_motion_is_met(tmp_path):
     """The ordinary judgement of the motion agrees, although the pulse is short."""
     time = np.arange(0.0, 20.0, 0.01)
@@ -280,6 +287,7 @@ def test_a_short_pulse_of_a_long_motion_is_met(tmp_path):
     assert verdict.feasible, verdict.remedies
 
 
+@pytest.mark.slow
 def test_a_cueing_run_is_met(tmp_path):
     """The file that `twin cue` writes is a demand on another machine."""
     ride, file = tmp_path / "ride.csv", tmp_path / "design.toml"
@@ -331,6 +339,7 @@ def test_a_price_needs_a_catalogue_and_a_front_two_machines():
         design(specified(HEXAPOD), seed=-1)
 
 
+@pytest.mark.slow
 def test_front_trades_one_figure_for_the_other():
     machines = front(specified(HEXAPOD), "stroke", points=3, generations=FEW)
     assert len(machines) == 3
@@ -347,6 +356,7 @@ strong,150,240,2000,50,300
 """
 
 
+@pytest.mark.slow
 def test_file_has_the_actuator_that_is_named(tmp_path):
     """One that is strong enough for points of mass is too weak for the legs of the machine."""
     plain = specified(HEXAPOD)

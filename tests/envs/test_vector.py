@@ -249,6 +249,7 @@ def test_wrong_use_is_refused():
             call()
 
 
+@pytest.mark.slow
 def test_rows_have_the_attributes_of_single_environments():
     env = native("twin/PoseTracking-v0", render_mode="rgb_array")
     single = gym.make("twin/PoseTracking-v0", render_mode="rgb_array").unwrapped

@@ -54,7 +54,7 @@ def test_kernels_read_and_write_the_arrays_of_a_bundle():
     assert given[1].single[0] == 6.0
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_copies_have_arrays_of_their_own():
     given = parts()
     copied = pickle.loads(pickle.dumps(Bundle(*given)))

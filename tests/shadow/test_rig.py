@@ -115,6 +115,7 @@ def test_friction_that_doubles_slowly_is_found_before_it_is_half_as_much_again(s
     assert BEGIN + 10.0 < first.time < BEGIN + 30.0
 
 
+@pytest.mark.slow
 def test_commands_and_poses_that_begin_late(stewart, tmp_path):
     """The mode is found when the first command comes, and poses are compared from then on."""
     fault = Fault("slip", BEGIN, 2e-4, 3)

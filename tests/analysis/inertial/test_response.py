@@ -73,6 +73,7 @@ def test_known_amplification_comes_back_within_the_stated_error(drive):
     assert peak_amplification(found)[0] == pytest.approx(1.78, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("phase", "factor"), [(False, 2.5), (True, 15.0)])
 def test_the_compensated_motion_is_followed_better(drive, phase, factor, tmp_path):
     change = compensate(drive.motion, drive.found, phase=phase)

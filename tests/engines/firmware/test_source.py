@@ -130,7 +130,13 @@ def precision(request):
     return request.param
 
 
-@pytest.mark.parametrize("name", [*MACHINES, *IN_PLANES])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name != "stewart"))
+        for name in (*MACHINES, *IN_PLANES)
+    ],
+)
 def test_source_computes_what_kernels_compute(name, precision, tmp_path):
     platform, tolerance = machine_of(name), TOLERANCES[precision]
     compiled = Compiled(platform, tmp_path, precision)

@@ -30,6 +30,7 @@ def test_is_valid(unit):
     assert len(unit.starts) == n + 6 + 10 + 13 + 2 * springs
 
 
+@pytest.mark.slow
 def test_needs_nothing_but_the_system(stewart_unit):
     """No Python, no numba: functions of C and of its mathematics, and the interface alone."""
     listed = subprocess.run(

@@ -48,13 +48,13 @@ def test_the_motion_keeps_all_limits_and_rests_at_both_ends(found: Excitation) -
     assert_allclose([ends.twist, ends.acceleration], 0.0, rtol=0.0, atol=1e-9)
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_it_shows_more_than_a_random_motion(found: Excitation) -> None:
     assert determinant(found, "visibility") > determinant(found, "random") + 1.0
     assert (found.visibility.shares < 1.0 + 1e-12).all()
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_parameters_without_a_body_have_motions_too(subtests: pytest.Subtests) -> None:
     for paths in ["sensors", "signal.forces.scale", "drives"]:
         with subtests.test(f"{paths}"):

@@ -21,6 +21,7 @@ def recording(controller: str) -> Recording:
     return recording_of(log_of(recorded(controller)), nominal())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controller", ["computed_torque", "cascade"])
 @pytest.mark.parametrize("early", [0.03, -0.02])
 def test_another_clock_is_found(controller: str, early: float) -> None:

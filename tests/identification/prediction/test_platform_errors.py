@@ -152,6 +152,7 @@ def test_readings_are_those_of_the_sensor(bandwidth: float | None) -> None:
 DELAYS = ("leg.drive.delay", "signal.coordinates.delay", "signal.pose.delay")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("signals", "paths", "sentences"),
     [

@@ -20,6 +20,7 @@ def rms(problem: PredictionProblem, values: FloatArray) -> float:
     return float(np.sqrt((problem.errors(values) ** 2).mean()) * problem.noise[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controller", ["computed_torque", "cascade"])
 def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
     """Counts of 1.24 um leave 0.36 um; some speeds are too small for their rounding to be white.
@@ -35,6 +36,7 @@ def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
     assert rms(problem, np.array([each.nominal for each in parameters])) > 1e-5
 
 
+@pytest.mark.slow
 def test_corrections_turn_white_noise_round_as_the_ratio_says() -> None:
     """An observer of constant speed, with the gains of the problem, on noise alone."""
     machine = nominal()

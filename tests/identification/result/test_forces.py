@@ -66,7 +66,7 @@ def assert_inside(found: Identification, path: str, truth: float, most: float) -
     assert error < most, path
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_forces_alone_show_the_payload() -> None:
     found = identify(nominal(), [measured(), measured()], "payload")
     assert_inside(found, "platform.body.mass", HIDDEN["platform.body.mass"], 0.05)
@@ -185,7 +185,7 @@ def test_a_stated_spread_is_how_far_the_file_may_be_wrong(
     assert abs(found.values[0] - mass) < most
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_the_command_prints_both_stages(tmp_path: Path) -> None:
     file = write_log(measured(), tmp_path / "run.csv")
     out, spread = tmp_path / "mine.toml", "platform.body.mass=5 kg"
@@ -218,7 +218,7 @@ def test_what_forces_cannot_show_is_refused() -> None:
         identify(nominal(), [kept], "signal.forces.scale")
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_logs_are_read_and_hashed(tmp_path: Path) -> None:
     """A folder has the hash of its files, one after the other."""
     file = write_log(log_of(recorded(duration=4.0)), tmp_path / "run.csv")

@@ -38,7 +38,7 @@ def test_hidden_numbers_are_found(found: Identification) -> None:
     assert error[3] < 2e-5
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_errors_on_data_kept_apart_fall_to_the_noise(found: Identification) -> None:
     """Rounding to whole counts of 1.24 um leaves 0.36 um."""
     apart = found.fits[-1]

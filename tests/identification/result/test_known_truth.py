@@ -70,6 +70,7 @@ def test_a_cable_is_named_and_its_term_pays() -> None:
     assert abs(found.values[0] - 104.6) < 0.005 * 104.6
 
 
+@pytest.mark.slow
 def test_forces_of_motors_have_no_interval_where_the_model_misses_much() -> None:
     """They pass the same drives under the same cable as the predictions."""
     conditions = Conditions(

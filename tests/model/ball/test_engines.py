@@ -111,6 +111,7 @@ CASES = (
 SLOW_CASES = [pytest.param(case, marks=pytest.mark.slow) for case in (CASES[0], CASES[2])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [CASES[1], *SLOW_CASES], ids=str)
 def test_engines_agree(case, make):
     platform = twin.load(case.machine)

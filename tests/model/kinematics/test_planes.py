@@ -169,6 +169,7 @@ def on_hinges(toward, platform_angles):
     return Platform(parameters_from(content, "platform.toml"))
 
 
+@pytest.mark.slow
 def test_all_poses_on_leaning_hinges_are_found():
     tripod = twin.load("tripod")
     leans = np.array([[0.0, 0.0, 0.3], [0.0, 0.0, -0.2], [0.0, 0.0, 0.15]])

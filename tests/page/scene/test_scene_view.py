@@ -136,6 +136,7 @@ def test_the_centre_of_mass_has_the_occupant_in_it(server, stewart):
 # Machines.
 
 
+@pytest.mark.slow
 def test_a_second_machine_comes_and_goes(server, view, stewart):
     scene = Scene(stewart.home, None, stewart.home)
     view.update(scene, 0.0)
@@ -169,6 +170,7 @@ def test_another_machine_replaces_the_first(server, view):
     assert view.update(Scene(moved(rss.home, 0.0, 0.0, 0.02)), 0.1)
 
 
+@pytest.mark.slow
 def test_cameras_stay_where_the_machine_is_replaced(server, view, stewart, monkeypatch):
     """Pages turn their cameras when the root of all nodes, whose name is empty, is turned."""
     sent = messages_sent(server, monkeypatch)

@@ -157,6 +157,7 @@ def last(message):
     return message.get("updates", {}).get("value")
 
 
+@pytest.mark.slow
 def test_stalled_clients_cost_little_and_hold_up_nobody(server, boxes):
     charts = [server.viser.gui.add_image(np.zeros((64, 64, 3), np.uint8)) for _ in range(4)]
     with connection(server) as well, ExitStack() as stack:

@@ -132,6 +132,7 @@ def test_printed_angular_velocity_is_not_that_of_the_rotation():
     )
 
 
+@pytest.mark.slow
 def test_printed_kinetic_energy_squares_a_sine():
     rates = [rate(ALPHA), rate(BETA), rate(GAMMA)]
     right = sympy.hessian(platform_lagrangian(), rates)
@@ -473,6 +474,7 @@ def test_printed_velocity_of_a_joint_lacks_the_rates():
     assert sympy.simplify(jacobian * coordinates.diff(t) - point.diff(t)) == sympy.zeros(3, 1)
 
 
+@pytest.mark.slow
 def test_the_other_lines_are_right():
     """(19), (22), (31), (35), (39), (40), (44), (62), (64), (74), (75) as they are printed."""
     a, b, g = rate(ALPHA), rate(BETA), rate(GAMMA)

@@ -169,6 +169,7 @@ def widths():
     return sizes
 
 
+@pytest.mark.slow
 def test_processes_give_the_same():
     pytest.importorskip("joblib")
     options = {"options": SHORT, "episodes": 9, "engines": ("analytic",)}

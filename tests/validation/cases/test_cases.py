@@ -221,6 +221,7 @@ def test_exact_model_notices_a_mass_off_by_a_millionth():
     assert [m for m in against_kernels("", machine, states) if m.verdict == "fail"]
 
 
+@pytest.mark.slow
 def test_multipliers_notice_a_misread_term(constants):
     pytest.importorskip("sympy")
     plate = PlateModel.from_parameters(twin.load("driving_simulator").parameters)

@@ -28,6 +28,7 @@ def level_region(platform, levels):
     return region(Chart.about(platform, ("x", "y", "z")), levels)
 
 
+@pytest.mark.slow
 def test_rays_that_graze_a_shell_pass(monkeypatch):
     """Rounding of a length moves the end of such a ray by much more."""
     machine = machine_tool()

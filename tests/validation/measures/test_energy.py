@@ -81,6 +81,7 @@ def test_effective_forces_accelerate_as_the_given_ones():
     assert same == pytest.approx(given, abs=1e-12 * np.abs(given).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rss", "stewart", "driving_simulator", "compliant_stewart"])
 def test_work_notices_scaled_forces_and_missing_velocity_terms(name):
     platform = twin.load(name)

@@ -178,6 +178,7 @@ def test_the_page_loads_nothing(failed):
     assert not re.search(r"https?:|\*", policies[0])
 
 
+@pytest.mark.slow
 def test_nothing_from_a_case_becomes_markup(failed):
     page = failed[1]
     scripts = [attributes for tag, attributes in page.elements if tag == "script"]

@@ -134,6 +134,7 @@ def test_energies_change_forces_and_no_motion():
     assert max_abs(printed.forces - complete.forces) > 10.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plate", [PAPER, PLATE])
 @pytest.mark.parametrize(("complete", "order"), [(False, 1.0), (True, 2.0)])
 def test_order_in_which_forces_approach_the_exact_ones(plate, complete, order):
