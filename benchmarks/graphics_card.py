@@ -159,7 +159,7 @@ def print_learning() -> None:
 
 def kernels_of(machine: str) -> list[tuple[str, Any, tuple[Any, ...]]]:
     """Return name, kernel and types of the arguments of all kernels of a machine."""
-    from twin.envs.pose_tracking.stock import prepare
+    from twin.envs.pose_tracking.cuda_environment import prepare
     from twin.kernels.cuda.batches import Sizes
     from twin.kernels.cuda.compilation import FLOAT_ARRAY, machine_kernels, type_of
 

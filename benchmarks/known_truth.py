@@ -49,7 +49,7 @@ MOTORS = {"motor_constants": (1.03, 0.98, 1.0, 0.97, 1.02, 1.0)}
 WARMING = {"warming_drop": 0.3, "warming_time": 15.0}
 TRACKER = {"tracker_rate": 60.0, "tracker_delay": 12e-3}
 LEADS = {"lead_errors": (1e-3, -5e-4, 8e-4, -1e-3, 3e-4, 0.0)}
-CURRENTS = {"current_bias": (10.0, -8.0, 5.0, 0.0, -10.0, 4.0), "current_digit": 5.0}
+CURRENTS = {"current_bias": (10.0, -8.0, 5.0, 0.0, -10.0, 4.0), "current_resolution": 5.0}
 EVERYTHING = {
     **CABLE,
     **SWING,
@@ -133,7 +133,7 @@ def line(file: Platform, motion: Motion, switch: str, seed: int, mode: str, term
     """Return the result of one machine."""
     conditions, group = SWITCHES[switch]
     machine, truth = drawn(file, seed)
-    forces = "current" if conditions.current_digit else "none"
+    forces = "current" if conditions.current_resolution else "none"
     log = record(machine, motion, conditions, model=file, mode=mode, forces=forces, seed=seed)  # type: ignore[arg-type]
     names = f"{PARAMETERS}, {group}" if term and group else PARAMETERS
     began = time.perf_counter()

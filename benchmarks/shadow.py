@@ -312,7 +312,7 @@ CONDITIONS: dict[str, dict[str, Any]] = {
         "motor_constants": (1.02, 0.98, 1.0, 1.01, 0.97, 1.0),
         "encoder_noise": 5e-7,
         "current_bias": (10.0, -8.0, 5.0, 0.0, -10.0, 4.0),
-        "current_digit": 5.0,
+        "current_resolution": 5.0,
         "force_noise": 5.0,
         "jitter": 1e-4,
         "gaps": ((40.0, 0.05), (50.0, 0.3)),
@@ -320,8 +320,8 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 }
 """Healthy machines of the rig."""
 
-RIG_LEARNING, RIG_BEGIN, RIG_AFTER = 20.0, 25.0, 4.0
-"""[s] of learning, until a fault, and after it."""
+RIG_LEARNING, RIG_BEGIN, RIG_AFTER, RUNAWAY = 20.0, 25.0, 4.0, 1.0
+"""[s] of learning, until a fault, and after it; less where its loop runs away."""
 
 FAULTS = {
     "friction doubling in 3 min": (Fault("friction", RIG_BEGIN, 2.0, 2, 180.0), ("friction", 3)),
@@ -378,7 +378,8 @@ def rig(name: str, minutes: float, seed: int) -> None:
 
     for title, (fault, cause) in FAULTS.items():
         rise = fault.rise if fault.kind == "friction" else 0.0
-        seconds = RIG_BEGIN + RIG_AFTER + 0.5 * rise
+        after = RUNAWAY if fault.kind == "frozen_encoder" else RIG_AFTER
+        seconds = RIG_BEGIN + after + 0.5 * rise
         add(title, Conditions(faults=(fault,), force_noise=5.0, **TRACKER), seconds, cause)
     for title, switches in CONDITIONS.items():
         if minutes:

@@ -286,7 +286,7 @@ class MachineInfo:
         signals = task.signals.items()
         self._arrays = [(name, value[index]) for name, value in signals if value.ndim > 1]
         self._numbers = [(name, value) for name, value in signals if value.ndim == 1]
-        self._terms, self._term = tuple(task.terms), task.term[index]
+        self._terms, self._term_values = tuple(task.terms), task.term_values[index]
         self._reasons, self._codes = task.termination_reasons, task.termination_code
         self._index = index
 
@@ -297,6 +297,6 @@ class MachineInfo:
         info = {name: value.copy() for name, value in self._arrays}
         for name, value in self._numbers:
             info[name] = float(value[self._index])
-        info["reward_terms"] = dict(zip(self._terms, self._term.tolist(), strict=True))
+        info["reward_terms"] = dict(zip(self._terms, self._term_values.tolist(), strict=True))
         info["termination"] = self._reasons[self._codes[self._index]]
         return info

@@ -113,7 +113,7 @@ class Task(ABC):
         actions: channels of an action; 1 is `scale`, and no number exceeds 1.
         observations: channels of an observation.
         observation: `(N, o)`, float32.
-        term: `(N, t)` the reward's terms, not weighted.
+        term_values: `(N, t)` the reward's terms, not weighted.
         weights: `(t,)`.
         reward: `(N,)` sum of the weighted terms.
         termination_code: `(N,)` code of the reason for the episode's end; 0 while it goes on.
@@ -182,7 +182,7 @@ class Task(ABC):
         self._scale = channel_scales(self.observations)
         self.observation = np.zeros((size, width(self.observations)), dtype=np.float32)
         self.last_action, self._previous_action = np.zeros((2, size, width(self.actions)))
-        self.term = np.zeros((size, len(self.terms)))
+        self.term_values = np.zeros((size, len(self.terms)))
         self.reward = np.zeros(size)
         self.termination_code = np.zeros(size, dtype=np.int64)
         self.steps = np.zeros(size, dtype=np.int64)
@@ -195,7 +195,7 @@ class Task(ABC):
         results = Results(
             self.observation,
             self._scale,
-            self.term,
+            self.term_values,
             self.weights,
             self.reward,
             self.termination_code,
@@ -303,7 +303,7 @@ class Task(ABC):
         """
         _check_same_names(terms, self.terms, "terms")
         values = np.stack([np.broadcast_to(terms[name], self.size) for name in self.terms], axis=1)
-        self.term[indices] = values[indices]
+        self.term_values[indices] = values[indices]
         self.reward[indices] = values[indices] @ self.weights
 
     def scene(self, index: int) -> Scene:

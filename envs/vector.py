@@ -378,7 +378,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             infos[name], infos[f"_{name}"] = value.copy(), mask.copy()
         terms = {}
         for column, name in enumerate(task.terms):
-            terms[name], terms[f"_{name}"] = task.term[:, column].copy(), mask.copy()
+            terms[name], terms[f"_{name}"] = task.term_values[:, column].copy(), mask.copy()
         infos["reward_terms"], infos["_reward_terms"] = terms, mask.copy()
         reasons = np.array(task.termination_reasons, dtype=object)[task.termination_code]
         infos["termination"], infos["_termination"] = reasons, mask.copy()

@@ -78,10 +78,21 @@ ACTION_FACTOR = 5.0
 """Speed or force of an action of 1, relative to the RMS velocity of the base, or to the force that
 goes with it."""
 
-BEHIND_SPRINGS = {"base": 1.1, "delay": -0.004, "velocity": 0.3, "acceleration": 0.004}
+SPRING_LEG_GAINS = {
+    "base_gain": 1.1,
+    "base_delay": -0.004,
+    "velocity_gain": 0.3,
+    "acceleration_gain": 0.004,
+}
+"""Default gains behind springs, found by trial on `compliant_stewart` with its hardware."""
 
-RIGID_GAINS = {"base": 1.0, "delay": 0.003, "velocity": 0.0, "acceleration": 0.0}
-"""Default gains: found by trial on `compliant_stewart` with its hardware, and on rigid machines."""
+RIGID_LEG_GAINS = {
+    "base_gain": 1.0,
+    "base_delay": 0.003,
+    "velocity_gain": 0.0,
+    "acceleration_gain": 0.0,
+}
+"""Default gains of rigid machines, found by trial."""
 
 
 class VibrationIsolationSettings(TaskSettings):
@@ -366,9 +377,9 @@ class IsolationLaw(LinearLaw):
 
     In directions of the base, with the Jacobian J at home, the actuators' speeds are
 
-        speeds = -J (base (v_b + delay a_b) + velocity v_p + acceleration a_p)
+        speeds = -J (base_gain (v_b + base_delay a_b) + velocity_gain v_p + acceleration_gain a_p)
 
-    from the velocities v and accelerations a, measured by inertial sensors of base and platform.
+    from velocities v and accelerations a, measured by inertial sensors of base and platform.
     The first part moves the platform against its base; feedback of velocity stiffens, behind a
     spring, against inertial space what feedback of acceleration damps there (skyhook). It needs
     speeds as actions.
@@ -381,21 +392,24 @@ class IsolationLaw(LinearLaw):
         self,
         task: VibrationIsolation,
         *,
-        base: float | None = None,
-        delay: float | None = None,
-        velocity: float | None = None,
-        acceleration: float | None = None,
+        base_gain: float | None = None,
+        base_delay: float | None = None,
+        velocity_gain: float | None = None,
+        acceleration_gain: float | None = None,
     ) -> None:
         """Compute the gains for the spaces of a task.
 
         Args:
             task: task of an environment, `env.unwrapped.task`.
-            base: part of the base's velocity compensated; default 1.1 behind springs, else 1.
-            delay: [s] of the base's measured velocity, less than zero where it leads, as velocities
-                that fade do; default -4 ms behind springs, else 3 ms.
-            velocity: part of the platform's that is opposed; default 0.3 behind springs, else none.
-            acceleration: of the platform that is opposed [s]; default 4 ms behind springs, else
-                none: rigid legs make the platform follow their own acceleration.
+            base_gain: fraction of the base's velocity that is compensated; default 1.1 behind
+                springs, else 1.
+            base_delay: [s] of the base's measured velocity, less than zero where it leads, as
+                velocities that fade do; default -4 ms behind springs, else 3 ms.
+            velocity_gain: fraction of the platform's velocity that is opposed; default 0.3 behind
+                springs, else zero.
+            acceleration_gain: speed per acceleration of the platform that is opposed [s]; default
+                4 ms behind springs, else zero: rigid legs make the platform follow their own
+                acceleration.
 
         Raises:
             InputError: another task, forces as actions, a gain that is not finite.
@@ -405,18 +419,20 @@ class IsolationLaw(LinearLaw):
                 "task", "the law commands velocities; make it with action='velocities'"
             )
         jacobian = task.platform.jacobian(task.platform.home)[:, :3]
-        standard_gains = BEHIND_SPRINGS if task.platform.n_deflections else RIGID_GAINS
+        standard_gains = SPRING_LEG_GAINS if task.platform.n_deflections else RIGID_LEG_GAINS
         gains = {
             name: standard_gains[name] if value is None else float(as_vector([value], name, 1)[0])
             for name, value in zip(
-                standard_gains, (base, delay, velocity, acceleration), strict=True
+                standard_gains,
+                (base_gain, base_delay, velocity_gain, acceleration_gain),
+                strict=True,
             )
         }
         weights = {
-            "base velocity": gains["base"],
-            "base acceleration": gains["base"] * gains["delay"],
-            "platform velocity": gains["velocity"],
-            "platform acceleration": gains["acceleration"],
+            "base velocity": gains["base_gain"],
+            "base acceleration": gains["base_gain"] * gains["base_delay"],
+            "platform velocity": gains["velocity_gain"],
+            "platform acceleration": gains["acceleration_gain"],
         }
         super().__init__(task, {name: -gain * jacobian for name, gain in weights.items()})
 

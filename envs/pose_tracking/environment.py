@@ -57,7 +57,7 @@ class PoseTrackingEnv(PlatformEnv):
     | position | 0.5 | 0 to 1 | 1 without error, falls with the logarithm of it |
     | orientation | 0.5 | 0 to 1 | the same for the angle of the error |
     | smoothness | 0.02 | -4 to 0 | minus the mean square change of the action |
-    | economy | 0 | -inf to 0 | minus the mean square effort in parts of its limit |
+    | economy | 0 | -inf to 0 | minus the mean square of effort over limit |
 
     Ends:
 
@@ -172,7 +172,7 @@ class PoseTrackingEnv(PlatformEnv):
 class PoseTrackingVectorEnv(PlatformVectorEnv):
     """Vector environment of `PoseTrackingEnv`: the same spaces, rewards, ends and options.
 
-    With `device="cuda"` it is a `PoseTrackingCardEnv`, on a graphics card.
+    With `device="cuda"` it is a `PoseTrackingCudaEnv`, on a graphics card.
     """
 
     task_type = PoseTracking
@@ -182,10 +182,10 @@ class PoseTrackingVectorEnv(PlatformVectorEnv):
         device = keywords.pop("device", None)
         if device is None:
             return super().__new__(cls)
-        from twin.envs.pose_tracking.stock import PoseTrackingCardEnv
+        from twin.envs.pose_tracking.cuda_environment import PoseTrackingCudaEnv
 
         one_of(device, "device", ("cuda",))
-        return PoseTrackingCardEnv(*arguments, **keywords)
+        return PoseTrackingCudaEnv(*arguments, **keywords)
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         """Load the machine; `reset` begins the episodes. See `PlatformVectorEnv`.

@@ -8,7 +8,7 @@ from refusals import refused
 
 import twin.envs
 from twin.basics.progress import Progress
-from twin.datasets.actors import Chance, LawActor, Noisy, make_actor
+from twin.datasets.actors import LawActor, NoisyActor, RandomActor, make_actor
 from twin.datasets.record import EXPERT_ACTORS, halfway, of_level, play
 from twin.training.evaluation import baseline_names
 
@@ -33,7 +33,7 @@ def test_medium_lies_between(constants):
     env = gymnasium.make(ISOLATION, max_episode_steps=100)
     expert = make_actor("isolation_law", env, None)
     medium = halfway(env, expert, False)
-    low, high = total(env, Chance(env)), total(env, expert)
+    low, high = total(env, RandomActor(env)), total(env, expert)
     share = (total(env, medium) - low) / (high - low)
     assert share == pytest.approx(0.5, abs=0.15)
     assert medium.name.startswith("isolation_law with noise of 0.")
@@ -43,14 +43,14 @@ def test_medium_lies_between(constants):
 def test_noise_has_its_deviation_and_comes_from_the_seed():
     env = gymnasium.make(ISOLATION)
     still = make_actor("zero", env, None)
-    noisy = Noisy(still, env, 0.1)
+    noisy = NoisyActor(still, env, 0.1)
     noisy.begin(3)
     drawn = np.stack([noisy.act(None) for _ in range(500)])
     assert drawn.std() == pytest.approx(0.1, rel=0.1)
     assert abs(drawn.mean()) < 0.01
     noisy.begin(3)
     assert_array_equal(noisy.act(None), drawn[0])
-    wild = Noisy(still, env, 100.0)
+    wild = NoisyActor(still, env, 100.0)
     assert env.action_space.contains(wild.act(None).astype(np.float32))
     env.close()
 

@@ -279,7 +279,9 @@ def test_a_rigid_machine_is_kept_still_by_moving_against_its_base():
 
 def test_the_law_is_linear_and_within_the_actions():
     env = VibrationIsolationEnv()
-    law = IsolationLaw(env.task, base=2.0, delay=0.0, velocity=0.0, acceleration=0.0)
+    law = IsolationLaw(
+        env.task, base_gain=2.0, base_delay=0.0, velocity_gain=0.0, acceleration_gain=0.0
+    )
     observation = np.zeros((4, 5, env.observation_space.shape[0]))
     where = channel_slices(env.task.observations)["base velocity"]
     observation[..., where] = [0.1, -0.2, 0.3]
@@ -293,7 +295,7 @@ def test_the_law_is_linear_and_within_the_actions():
     assert law(observation).shape == (4, 5, 6)
     assert_allclose(law(observation)[2, 3], wanted, rtol=1e-12, atol=1e-15)
     assert max_abs(law(1e3 * observation)) == 1.0
-    for wrong in ({"base": np.nan}, {"delay": "long"}, {"velocity": [1.0, 2.0]}):
+    for wrong in ({"base_gain": np.nan}, {"base_delay": "long"}, {"velocity_gain": [1.0, 2.0]}):
         with refused(next(iter(wrong))):
             IsolationLaw(env.task, **wrong)
     for task in (VibrationIsolationEnv(action="forces").task, PoseTrackingEnv().task, None):

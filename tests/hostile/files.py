@@ -19,7 +19,7 @@ import twin
 from twin.machine.file.read import LEG_KINDS, template
 from twin.machine.machine import parameters_path
 from twin.machine.randomisation import as_randomisation
-from twin.machine.randomisation.randomisation import SPREADS
+from twin.machine.randomisation.randomisation import RANDOMISATIONS
 from twin.sweep import plan, read_sweep
 
 FACTORS = (-1.0, 0.0, 1e-12, 1e-3, 0.5, 2.0, 1e3, 1e12, 1e30, 1e200)
@@ -65,7 +65,7 @@ def machines() -> tuple[str, ...]:
 def spreads() -> tuple[str, ...]:
     """Return the texts of the spreads, for the machine of the table-top."""
     parameters = twin.load("stewart", "hardware").parameters
-    return tuple(written(as_randomisation(name, parameters).as_dict()) for name in SPREADS)
+    return tuple(written(as_randomisation(name, parameters).as_dict()) for name in RANDOMISATIONS)
 
 
 def written(content: dict[Any, Any]) -> str:

@@ -27,7 +27,7 @@ from twin.analysis.workspace.dexterity import dexterity
 from twin.control.controller import sample_reference
 from twin.control.linear.loop_shaping import ShapingWeights, loop_shaping
 from twin.control.linear.lqr import RegulatorWeights, linearise, regulator
-from twin.control.linear.machine import sampled
+from twin.control.linear.machine import discretise
 from twin.envs import environment_ids
 from twin.motion import SineMotion
 from twin.motion.cueing import ClassicalWashout, Manoeuvre
@@ -90,8 +90,8 @@ def study_calls(call: Any) -> dict[str, Any]:
             lambda **o: loop_shaping(_linear(), ShapingWeights(**o)).gamma,
             {"crossover": 10.0, "integral": 0.2, "lead": 3.0},
         ),
-        "sampled": (
-            lambda **o: sampled(_linear().system("forces", "displacement"), **o).A,
+        "discretise": (
+            lambda **o: discretise(_linear().system("forces", "displacement"), **o).A,
             {"period": 1e-3, "delay": 1e-3},
         ),
         "linear modes": (

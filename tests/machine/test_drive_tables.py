@@ -76,7 +76,7 @@ def test_a_gear_turns_its_motor_by_its_ratio():
     seen = read("gear", friction_torque="0.1 N m", viscous_torque=1e-4, brake_torque=20.0)
     assert seen.reflected()[:3] == pytest.approx((0.9, 3.0, 0.09), rel=1e-12)
     assert seen.reflected().brake == pytest.approx(600.0, rel=1e-12)
-    assert seen.turn == pytest.approx(2.0 * math.pi / 30.0, rel=1e-12)
+    assert seen.travel_per_turn == pytest.approx(2.0 * math.pi / 30.0, rel=1e-12)
 
 
 def test_a_direct_drive_is_what_it_is():

@@ -45,7 +45,7 @@ def test_drives_are_sized_from_force_speed_and_stroke():
     assert seen.friction == pytest.approx(FRICTION_FRACTION * 3073.0)
     assert seen.inertia == pytest.approx(START_TIME * 3073.0 / 0.254)
     assert leg.drive.lead == pytest.approx(0.254 / 50.0)
-    assert leg.encoder.resolution(leg.drive.turn) == pytest.approx(0.254 / 50.0 / 4096)
+    assert leg.encoder.resolution(leg.drive.travel_per_turn) == pytest.approx(0.254 / 50.0 / 4096)
     twice = hardware(plain("stewart", force=6146.0)).parameters.legs[0].drive.reflected()
     assert twice.inertia == pytest.approx(2.0 * seen.inertia)
     assert leg.drive.source.startswith(

@@ -42,7 +42,7 @@ def test_a_servo_at_its_crank():
     assert seen.inertia == pytest.approx(0.02 * 4.0 * stall / speed)
     assert seen.peak / seen.viscous == pytest.approx(how.top_speed) == pytest.approx(0.5 * speed)
     assert how.half_dead_band == pytest.approx(radians(0.45) / 4.0)
-    assert drive.turn == pytest.approx(pi)
+    assert drive.travel_per_turn == pytest.approx(pi)
 
 
 def test_a_stepper_on_a_screw_holds_and_moves_a_machine():

@@ -44,7 +44,7 @@ def test_an_amplitude_that_is_given_is_kept(stewart):
 
 @pytest.mark.parametrize(
     ("given", "field"),
-    [((0.0, 4.0), "peak_pitch"), ((0.05, 1.0), "duration"), ((0.05, 4.0, np.nan), "share")],
+    [((0.0, 4.0), "peak_pitch"), ((0.05, 1.0), "duration"), ((0.05, 4.0, np.nan), "fraction")],
 )
 def test_wrong_numbers_are_refused(stewart, given, field):
     with refused(field):

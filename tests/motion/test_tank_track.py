@@ -8,13 +8,13 @@ from tolerance import assert_within, max_abs
 
 from twin.motion import TankTrackMotion
 from twin.motion.tank_track import (
-    BOUNCE,
+    BROAD_BAND_RMS,
     CONTACT_LENGTH,
     FREQUENCY_BAND,
+    HEAVE_MODE,
     LINK_PITCH,
     LINK_RIPPLE,
-    PITCH,
-    ROUGHNESS,
+    PITCH_MODE,
     barrier_profile,
     hull_motion,
 )
@@ -80,7 +80,7 @@ def roll_lines(motion):
 def test_broad_band_is_flat_and_the_link_ripple_is_where_the_links_are():
     motion = TankTrackMotion(HOME, duration=10.0, speed=4.0, seed=4)
     frequencies, acceleration = roll_lines(motion)
-    flat = ROUGHNESS[2] * np.sqrt(2.0 / len(frequencies))
+    flat = BROAD_BAND_RMS[2] * np.sqrt(2.0 / len(frequencies))
     ripple = {
         int(np.abs(frequencies - n * 4.0 / LINK_PITCH).argmin()): LINK_RIPPLE[2] / n
         for n in (1, 2, 3)
@@ -148,13 +148,13 @@ def test_patch_filters_are_mean_and_least_squares_slope():
     s = ((np.arange(20000) + 0.5) / 20000 - 0.5) * CONTACT_LENGTH
     ground = np.exp(1j * wave * s)
     slope = (ground * s).mean() / (s**2).mean()
-    assert heave / transmitted(0.8, BOUNCE) == pytest.approx(ground.mean(), rel=1e-4)
+    assert heave / transmitted(0.8, HEAVE_MODE) == pytest.approx(ground.mean(), rel=1e-4)
     # Nose down is positive: a rising ground pitches the hull the other way.
-    assert pitch / transmitted(0.8, PITCH) == pytest.approx(-slope, rel=1e-4)
+    assert pitch / transmitted(0.8, PITCH_MODE) == pytest.approx(-slope, rel=1e-4)
 
 
 def test_hull_resonates_as_an_oscillator():
-    natural, damping = BOUNCE
+    natural, damping = HEAVE_MODE
     frequencies = natural * np.array([0.01, 1.0, 50.0])
     heave = np.abs(hull_motion(frequencies, 1e5, np.ones(3, dtype=complex))[:, 0])
     # Transmissibility: 1 at rest, sqrt(1 + 4 d^2) / (2 d) at resonance, 2 d / r far above.

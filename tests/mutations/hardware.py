@@ -374,7 +374,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "rss",
         "servo with half the back-EMF of its motor",
         Formula(
-            "twin.machine.hardware.drive._Servo.loss",
+            "twin.machine.hardware.drive._Servo.torque_loss_per_speed",
             "return self.stall_torque",
             "return 0.5 * self.stall_torque",
         ),
@@ -383,7 +383,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "servo positions not quantised",
-        Formula(f"{ACTUATION}.rounded", "digit == 0.0", "True"),
+        Formula(f"{ACTUATION}.rounded", "resolution == 0.0", "True"),
         "servo target after a command",
     ),
     (
@@ -444,8 +444,8 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "encoder with one count more per turn",
         Formula(
             "twin.machine.hardware.drive.Encoder.resolution",
-            "turn / self.counts",
-            "turn / (self.counts + 1)",
+            "travel_per_turn / self.counts",
+            "travel_per_turn / (self.counts + 1)",
         ),
         "encoder coordinate, distance from a whole count",
     ),
@@ -631,8 +631,8 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "filter half a step late where accelerations are given",
         Formula(
             f"{INERTIAL}.fill_sampled_mean",
-            "0.5 * (states[TRUTH + i] + present[i])",
-            "1.0 * states[TRUTH + i]",
+            "0.5 * (states[TRUE_INPUT + i] + present[i])",
+            "1.0 * states[TRUE_INPUT + i]",
         ),
         "phase of the filter at 75 Hz",
     ),

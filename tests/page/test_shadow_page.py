@@ -15,7 +15,7 @@ from twin.link.protocol import Sample
 from twin.link.transport.address import Address, Counts
 from twin.link.transport.source import UdpLink
 from twin.page.server.page_server import PageServer
-from twin.page.shadow_page import Picture, ShadowPage, ShadowWindow, measured_pose
+from twin.page.shadow_page import ShadowFrame, ShadowPage, ShadowWindow, measured_pose
 from twin.rotations import displacement
 from twin.shadow.detectors import Alarm
 from twin.shadow.rehearsal import work, working_motion
@@ -81,7 +81,7 @@ def test_pictures_have_numbers_and_alarms():
     alarms = (Alarm(1.0, "counts", 4, 25.0, "counts"), Alarm(2.0, "payload", None, 9.0, "kg"))
     with PageServer(port=0) as server:
         page = ShadowPage(server.viser, stewart)
-        page.show(Picture(state, measured, alarms, 3))
+        page.show(ShadowFrame(state, measured, alarms, 3))
         assert "321 \u00b5m" in page.difference.content
         text = page.alarms.content
         assert 0 < text.index("payload, machine, 9 kg") < text.index("counts, leg 4, 25 counts")

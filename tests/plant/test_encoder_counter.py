@@ -92,9 +92,9 @@ def test_bad_encoders_are_refused():
         [
             ((STEP, TURN, [0.8]), "resolution"),
             (([-STEP], TURN, [0.8]), "resolution"),
-            (([STEP], 3, [0.8]), "turn"),
-            (([STEP], 4096.5, [0.8]), "turn"),
-            (([STEP], [TURN, TURN], [0.8]), "turn"),
+            (([STEP], 3, [0.8]), "counts_per_turn"),
+            (([STEP], 4096.5, [0.8]), "counts_per_turn"),
+            (([STEP], [TURN, TURN], [0.8]), "counts_per_turn"),
             (([STEP], TURN, [0.8, 0.8]), "origin"),
             (([STEP], TURN, [np.nan]), "origin"),
         ],

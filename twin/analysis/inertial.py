@@ -498,12 +498,14 @@ def inverse_gain(
             has taken the mean one out.
     """
     bound = np.log(MAX_GAIN_CHANGE)
-    size = response.amplification
-    is_trusted = (response.coherence >= MIN_COHERENCE) & (size > 0.0) & (response.frequency > 0.0)
+    amplification = response.amplification
+    is_trusted = (
+        (response.coherence >= MIN_COHERENCE) & (amplification > 0.0) & (response.frequency > 0.0)
+    )
     if not is_trusted.any():
         return np.ones(len(frequency), dtype=complex)
     trusted_frequencies = response.frequency[is_trusted]
-    logarithm = np.clip(-np.log(size[is_trusted]), -bound, bound)
+    logarithm = np.clip(-np.log(amplification[is_trusted]), -bound, bound)
     phase_lag = -np.unwrap(np.angle(response.transfer[is_trusted]))
     frequency_distance = np.abs(response.frequency[:, None] - trusted_frequencies).min(axis=1)
     untrusted_frequencies = response.frequency[

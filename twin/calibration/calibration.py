@@ -95,9 +95,8 @@ def check_units(machine: MachineModel, poses: MeasuredPoses) -> None:
     Raises:
         InputError: names the unit that would fit.
     """
-    units = (machine.coordinate_unit,) * machine.n_actuators
-    coordinates_channel = Channel("coordinates", poses.numbers, poses.coordinates, units)
-    for finding in unit_findings(Log((coordinates_channel,)), machine):
+    channel = Channel("coordinates", poses.numbers, poses.coordinates, (machine.coordinate_unit,))
+    for finding in unit_findings(Log((channel,)), machine):
         raise InputError(finding.channel, finding.message)
 
 
@@ -119,7 +118,7 @@ def fitted_frames(
     arm = machine.parameters.mean_arm
     try:
         platform = model.start(poses)
-        frames, misfit = _aligned(platform, poses, free, arm)
+        misfit = _misfit(platform, poses, free, arm)
     except InputError as error:
         swap_text = _swapped_legs(model, poses, free, np.inf)
         raise InputError(error.field, f"{error.message}{swap_text}") from None
@@ -128,21 +127,16 @@ def fitted_frames(
     ):
         raise InputError("coordinates", f"do not fit the poses{swap_text}")
     _check_scale(platform, poses, arm)
-    model = MeasurementModel(model.errors, frames, free)
+    model = MeasurementModel(model.errors, aligned(platform, poses, free), free)
     solution = solve(Residuals(model, poses), only_frames(model), None, robust=True)
     return MeasurementModel(model.errors, model.at(solution.unknowns).frames, free)
 
 
-def _aligned(
+def _misfit(
     platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool], arm: float
-) -> tuple[Frames, float]:
-    """Return initial frames, and the misfit [m] of the measured poses in them."""
+) -> float:
+    """Return the distance [m] of measured and platform poses, aligned; angles times the arm."""
     frames = aligned(platform, poses, free)
-    return frames, _misfit(frames, platform, poses, arm)
-
-
-def _misfit(frames: Frames, platform: FloatArray, poses: MeasuredPoses, arm: float) -> float:
-    """Return the distance [m] between measured and platform poses, angles times the arm."""
     errors = differences(frames.measured(platform), poses) * np.repeat([1.0, arm], 3)
     return float(np.sqrt(np.nanmean(errors**2)))
 
@@ -157,14 +151,13 @@ def _swapped_legs(
         leg_order = np.arange(n)
         leg_order[[a, b]] = b, a
         try:
-            misfit_now = _aligned(model.start(poses.with_legs(leg_order)), poses, free, arm)[1]
+            platform = model.start(poses.with_legs(leg_order))
         except InputError:
             continue
+        misfit_now = _misfit(platform, poses, free, arm)
         if misfit_now < min(lowest_misfit, SWAPPED_LEGS_MISFIT * arm):
-            lowest_misfit, swap_text = (
-                misfit_now,
-                f"; the columns of legs {a + 1} and {b + 1} seem to be swapped",
-            )
+            lowest_misfit = misfit_now
+            swap_text = f"; the columns of legs {a + 1} and {b + 1} seem to be swapped"
     return swap_text
 
 
@@ -174,10 +167,8 @@ def _check_scale(platform: FloatArray, poses: MeasuredPoses, arm: float) -> None
     Raises:
         InputError: they do not, so that a unit must be wrong.
     """
-    position_spread, rotation_spread = (
-        _spread(platform[:, :3]),
-        _spread(angles_from_quaternion(platform[:, 3:])),
-    )
+    position_spread = _spread(platform[:, :3])
+    rotation_spread = _spread(angles_from_quaternion(platform[:, 3:]))
     positions, angles = poses.values[:, :3], poses.values[:, 3:]
     for name, values, expected in (
         ("position", positions, position_spread + arm * rotation_spread),
@@ -239,8 +230,7 @@ class Calibration:
 
     def checked_errors(self) -> tuple[PoseErrors, PoseErrors]:
         """Return errors `before` and `after` of the checked poses, by a fit without the holdout."""
-        found = [self._errors(solution, self.checked) for solution in (self.before, self.check)]
-        return found[0], found[1]
+        return self._errors(self.before, self.checked), self._errors(self.check, self.checked)
 
     @property
     def errors(self) -> FloatArray:
@@ -284,8 +274,7 @@ class Calibration:
 
     def errors_of(self, poses: MeasuredPoses) -> tuple[PoseErrors, PoseErrors]:
         """Return errors of poses `before` and `after`; both with frames fitted to the poses."""
-        pose_errors = [self._errors(solution, poses) for solution in (self.before, self.after)]
-        return pose_errors[0], pose_errors[1]
+        return self._errors(self.before, poses), self._errors(self.after, poses)
 
     @cached_property
     def expected(self) -> PoseErrors:
@@ -293,16 +282,10 @@ class Calibration:
         poses = simulated(self.machine, poses_within(self.machine, PREDICTION_POSES, seed=1))
         return expected_errors(self.model, self.after.unknowns, self.after.covariance, poses)
 
-    def corrected(self, coordinates: Any) -> FloatArray:
-        """Return recorded coordinates `(..., n)` corrected by the calibrated offsets."""
-        corrected: FloatArray = np.asarray(coordinates, dtype=float) + self.errors[:, -1]
-        return corrected
-
     def _errors(self, solution: Solution, poses: MeasuredPoses) -> PoseErrors:
         """Return the errors of poses that a solution predicts."""
         setting = self.model.at(solution.unknowns)
-        initial = self.model.start(poses)
-        predicted = self.model.predicted(setting, poses, initial)
+        predicted = self.model.predicted(setting, poses, self.model.start(poses))
         if not np.isfinite(predicted).all():
             raise InputError("poses", "the calibrated machine cannot reach one that is kept apart")
         components = differences(predicted, poses)
@@ -378,10 +361,8 @@ def calibrate(
     suspects = used.kept(is_wrong[~is_left_out])
     fitted, checked = _split(used, fraction)
     residuals, gauge = Residuals(model, used), gauge_of(model)
-    frames_alone, with_errors = (
-        solve(residuals, only_frames(model), None),
-        solve(residuals, gauge, tolerance),
-    )
+    frames_alone = solve(residuals, only_frames(model), None)
+    with_errors = solve(residuals, gauge, tolerance)
     check = solve(Residuals(model, fitted), gauge, tolerance) if len(checked) else with_errors
     calibration = Calibration(
         machine,

@@ -31,6 +31,10 @@ POSE_COMPONENTS = ("x", "y", "z", "yaw", "pitch", "roll")
 NOISE_NAMES = ("position_noise", "angle_noise", "coordinate_noise")
 """Columns of standard deviations in a file."""
 
+SIGNAL_COLUMNS = {name: [k] for k, name in enumerate((*POSE_COMPONENTS, *NOISE_NAMES))}
+SIGNAL_COLUMNS["pose"] = list(range(6))
+"""Columns of each signal in a table of components and noises."""
+
 DEFAULT_NOISE = (20e-6, 50e-6, 1e-6)
 """Standard deviations [m, rad, m or rad] where none are given: a laser tracker's."""
 
@@ -165,8 +169,7 @@ class MeasuredPoses:
             if option is not None:
                 table[:, 6 + column] = not_negative(option, name)
         for channel in log.channels:
-            column_names = _columns(channel.name)
-            if not column_names:
+            if channel.name not in SIGNAL_COLUMNS:
                 continue
             missing_times = [time for time in channel.time.tolist() if time not in rows]
             if missing_times:
@@ -175,7 +178,8 @@ class MeasuredPoses:
             values = channel.values
             if channel.name == "pose":
                 values = np.hstack([values[:, :3], angles_from_quaternion(values[:, 3:])])
-            table[np.ix_([rows[time] for time in channel.time.tolist()], column_names)] = values
+            own_rows = [rows[time] for time in channel.time.tolist()]
+            table[np.ix_(own_rows, SIGNAL_COLUMNS[channel.name])] = values
         values, noise = table[:, :6], table[:, 6:]
         noise = np.where(np.isfinite(noise), noise, DEFAULT_NOISE)
         _check(values, legs.time)
@@ -238,18 +242,6 @@ def check_noise(noise: FloatArray) -> None:
         if column.size and not column.min() >= min_noise:
             message = f"must be {min_noise:g} or more (m or rad), got {column.min():.3g}"
             raise InputError(name, message)
-
-
-def _columns(name: str) -> list[int]:
-    """Return the columns of a signal among components and noises; none for other signals."""
-    known_names = (*POSE_COMPONENTS, *NOISE_NAMES)
-    return (
-        list(range(6))
-        if name == "pose"
-        else [known_names.index(name)]
-        if name in known_names
-        else []
-    )
 
 
 def _check(values: FloatArray, numbers: FloatArray) -> None:
@@ -343,20 +335,14 @@ def _rates(turn: FloatArray) -> FloatArray:
     return rates
 
 
-def quaternion_of(matrix: FloatArray) -> FloatArray:
-    """Return the unit quaternion `(4,)` of a rotation `(3, 3)`."""
-    from scipy.spatial.transform import Rotation
-
-    quaternion: FloatArray = Rotation.from_matrix(matrix).as_quat(scalar_first=True)
-    return quaternion
-
-
 def aligned(platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool]) -> Frames:
     """Return frames that lead from platform poses `(m, 7)` to about the measured ones.
 
     Turns follow from A R = Y B^T, linear in both, by the smallest singular vector; places from
     least squares. Without angles the tracker's turn is that between both clouds of points.
     """
+    from scipy.spatial.transform import Rotation
+
     position_mask = np.isfinite(poses.values[:, :3]).all(axis=1)
     rotation_mask = np.isfinite(poses.values[:, 3:]).all(axis=1)
     tracker: FloatArray = np.eye(3)
@@ -377,18 +363,14 @@ def aligned(platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool])
         tracker = _nearest(measured_rotations.T @ platform_rotations)
     origins: FloatArray = np.zeros(6)
     if position_mask.sum() >= MIN_POSES:
-        platform_positions, measured_positions = (
-            platform[position_mask],
-            poses.values[position_mask, :3],
-        )
+        platform_positions = platform[position_mask]
+        measured_positions = poses.values[position_mask, :3]
         rows = np.tile(np.eye(3, 6), (len(platform_positions), 1, 1)) * free[0]
         rows[:, :, 3:] = tracker @ rotation_matrix(platform_positions[:, 3:]) * free[1]
         residual = measured_positions - platform_positions[:, :3] @ tracker.T
         origins = np.asarray(np.linalg.lstsq(rows.reshape(-1, 6), residual.ravel(), rcond=1e-6)[0])
-    return Frames(
-        np.concatenate([origins[:3], quaternion_of(tracker)]),
-        np.concatenate([origins[3:], quaternion_of(target)]),
-    )
+    turns = Rotation.from_matrix([tracker, target]).as_quat(scalar_first=True)
+    return Frames(*np.hstack([origins.reshape(2, 3), turns]))
 
 
 def _turns(

@@ -7,6 +7,7 @@ divided by its scale: the size that moves a point of the machine by about 1 m.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -105,10 +106,8 @@ class LegErrors:
 
         By complex steps, which are exact: rows are rational functions of the errors.
         """
-        slopes = []
-        for step in COMPLEX_STEP * np.eye(errors.size):
-            slopes.append(self.rows(errors + 1j * step.reshape(self.shape)).imag / COMPLEX_STEP)
-        return np.array(slopes)
+        steps = 1j * COMPLEX_STEP * np.eye(errors.size).reshape(-1, *self.shape)
+        return np.array([self.rows(errors + step).imag / COMPLEX_STEP for step in steps])
 
 
 def legs_with(errors: LegErrors, values: FloatArray) -> Legs:
@@ -129,16 +128,8 @@ def by_errors(errors: LegErrors, values: FloatArray, poses: FloatArray) -> Float
     slopes = np.concatenate([legs.rows[None], errors.slopes(values)])
     body_slopes = np.zeros((len(slopes), len(errors.machine.constants.body)))
     slopes_of_poses = np.full((len(poses), count + 6 - errors.machine.dof, len(slopes) - 1), np.nan)
-    if (
-        geometry_by_parameters(
-            legs,
-            DifferentiatedConstants(body_slopes, slopes),
-            slope_width(),
-            poses,
-            slopes_of_poses,
-        )
-        >= 0
-    ):
+    constants = DifferentiatedConstants(body_slopes, slopes)
+    if geometry_by_parameters(legs, constants, slope_width(), poses, slopes_of_poses) >= 0:
         slopes_of_poses[:] = np.nan
     return slopes_of_poses
 
@@ -223,15 +214,13 @@ class MeasurementModel:
         Raises:
             InputError: no pose is found for some coordinates.
         """
-        initial_poses = poses.platform
-        if initial_poses is None and self._located:
-            initial_poses = np.where(poses.full[:, None], self.frames.platform(poses.poses), np.nan)
+        near = np.full((len(poses), 7), np.nan) if poses.platform is None else poses.platform
+        if poses.platform is None and self._located:
+            near = np.where(poses.full[:, None], self.frames.platform(poses.poses), np.nan)
         poses_found = np.empty((len(poses), 7))
         for row, coordinates in enumerate(poses.coordinates):
             try:
-                poses_found[row] = self._pose(
-                    coordinates, None if initial_poses is None else initial_poses[row]
-                )
+                poses_found[row] = self._pose(coordinates, near[row])
             except ForwardKinematicsError:
                 number = f"{poses.numbers[row]:.9g}"
                 message = f"no pose of the file's machine was found for those at {number}"
@@ -239,14 +228,13 @@ class MeasurementModel:
                 raise InputError("coordinates", f"{message}; {hint}") from None
         return poses_found
 
-    def _pose(self, coordinates: FloatArray, near: FloatArray | None) -> FloatArray:
-        """Return the platform pose `(7,)` of coordinates `(n,)`, from a pose near it if known."""
-        if near is not None and np.isfinite(near).all():
+    def _pose(self, coordinates: FloatArray, near: FloatArray) -> FloatArray:
+        """Return the platform pose `(7,)` of coordinates `(n,)`, from a pose near it if finite."""
+        pose_of = partial(self.machine.forward_kinematics, tolerance=MAX_CONTRADICTION)
+        if np.isfinite(near).all():
             with suppress(ForwardKinematicsError):
-                return self.machine.forward_kinematics(
-                    coordinates, near, tolerance=MAX_CONTRADICTION
-                )
-        return self.machine.forward_kinematics(coordinates, tolerance=MAX_CONTRADICTION)
+                return pose_of(coordinates, near)
+        return pose_of(coordinates)
 
     def predicted(self, setting: Setting, poses: MeasuredPoses, start: FloatArray) -> FloatArray:
         """Return the poses `(m, 7)` of the target at recorded coordinates; NaN without solution.
@@ -279,10 +267,6 @@ class MeasurementModel:
         slopes[:, :3, 3:] = cross_matrix(target) @ base_to_tracker
         return slopes
 
-    def frame_slopes(self, setting: Setting, measured: FloatArray) -> FloatArray:
-        """Return the derivatives `(m, 6, 12)` of poses of the target by errors of the frames."""
-        return by_frames(setting.frames, setting.frame_errors, measured)
-
     def pose_slopes(self, setting: Setting, measured: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the derivatives of poses `(m, 7)` of the target: displacements, then turns.
 
@@ -293,7 +277,8 @@ class MeasurementModel:
         to_target = np.linalg.inv(self.platform_slopes(setting, platform))
         inverse = to_target @ np.linalg.pinv(self.geometry(setting, platform).rows)
         by_legs = -inverse @ self.coordinate_slopes(setting, platform)
-        slopes = np.concatenate([by_legs, self.frame_slopes(setting, measured)], axis=2)
+        frame_slopes = by_frames(setting.frames, setting.frame_errors, measured)
+        slopes = np.concatenate([by_legs, frame_slopes], axis=2)
         return slopes * self.scales, inverse[:, :, : self.machine.n_actuators]
 
 

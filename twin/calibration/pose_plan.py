@@ -143,13 +143,10 @@ def _exchanged(rows: FloatArray, prior: FloatArray, count: int) -> list[int]:
     """
     chosen_rows: list[int] = []
     information = prior.copy()
-    for _ in range(count):
-        best_row = _best(rows, information, chosen_rows)
-        chosen_rows.append(best_row)
-        information += rows[best_row].T @ rows[best_row]
-    for _ in range(min(MAX_EXCHANGES, 2 * count)):
-        removed_row = chosen_rows.pop(0)
-        information -= rows[removed_row].T @ rows[removed_row]
+    for number in range(count + min(MAX_EXCHANGES, 2 * count)):
+        if number >= count:
+            removed_row = chosen_rows.pop(0)
+            information -= rows[removed_row].T @ rows[removed_row]
         best_row = _best(rows, information, chosen_rows)
         chosen_rows.append(best_row)
         information += rows[best_row].T @ rows[best_row]
@@ -177,9 +174,8 @@ def write_table(found: Plan, machine: MachineModel, path: str | Path) -> Path:
         InputError: another ending than those of logs, or a place that cannot be written to.
     """
     number = np.arange(1.0, len(found.poses) + 1.0)
-    units = (machine.coordinate_unit,) * machine.n_actuators
     channels = (
-        Channel("coordinates", number, found.coordinates, units),
+        Channel("coordinates", number, found.coordinates, (machine.coordinate_unit,)),
         Channel("reference_pose", number, found.poses, POSE_UNITS),
     )
     return write_log(Log(channels, {"machine": machine.name}), path)

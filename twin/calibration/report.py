@@ -140,18 +140,14 @@ def _statistics(values: FloatArray) -> tuple[Cell, Cell, Cell]:
 
 def _joint_rows(found: Calibration) -> list[tuple[str, ...]]:
     """Return a row per leg: errors and standard errors [um] or [urad]."""
-    return [
-        (
-            f"leg {leg}",
-            *(
-                f"{value:.0f} +- {deviation:.0f}" if np.isfinite(deviation) else "not shown"
-                for value, deviation in zip(values, deviations, strict=True)
-            ),
+    rows = []
+    for leg, errors in enumerate(np.stack([found.errors, found.standard_errors], axis=-1), 1):
+        cells = (
+            f"{value:.0f} +- {deviation:.0f}" if np.isfinite(deviation) else "not shown"
+            for value, deviation in 1e6 * errors
         )
-        for leg, (values, deviations) in enumerate(
-            zip(1e6 * found.errors, 1e6 * found.standard_errors, strict=True), start=1
-        )
-    ]
+        rows.append((f"leg {leg}", *cells))
+    return rows
 
 
 def _expected(errors: PoseErrors, title: str) -> str:

@@ -87,23 +87,17 @@ def simulated(
     coordinates = geometry(true_legs, at, size).values[:, : machine.n_actuators] - values[:, -1]
     if not np.isfinite(coordinates).all():
         raise InputError("poses", "a leg cannot reach one of them")
-    measured_poses = as_instance(Frames() if frames is None else frames, "frames", Frames).measured(
-        at
-    )
+    measured_poses = as_instance(frames or Frames(), "frames", Frames).measured(at)
     if seed is not None:
         random = np.random.default_rng([whole_number(seed, "seed", 0), NOISE_STREAM])
-        measured_poses = displaced(
-            measured_poses, random.normal(size=(len(at), 6)) * np.repeat(deviations[:2], 3)
-        )
+        noise_of_poses = random.normal(size=(len(at), 6)) * np.repeat(deviations[:2], 3)
+        measured_poses = displaced(measured_poses, noise_of_poses)
         coordinates = coordinates + deviations[2] * random.normal(size=coordinates.shape)
     components = np.hstack([measured_poses[:, :3], angles_from_quaternion(measured_poses[:, 3:])])
-    component_values = np.where(
-        [name in measured_components for name in POSE_COMPONENTS], components, np.nan
-    )
-    noise_rows = np.tile(deviations, (len(at), 1))
-    return MeasuredPoses(
-        coordinates, component_values, noise_rows, np.arange(1.0, len(at) + 1.0), at
-    )
+    is_measured = [name in measured_components for name in POSE_COMPONENTS]
+    components = np.where(is_measured, components, np.nan)
+    noise_rows, numbers = np.tile(deviations, (len(at), 1)), np.arange(1.0, len(at) + 1.0)
+    return MeasuredPoses(coordinates, components, noise_rows, numbers, at)
 
 
 def poses_within(machine: MachineModel, count: int, seed: int = 0) -> FloatArray:
@@ -131,10 +125,8 @@ def poses_within(machine: MachineModel, count: int, seed: int = 0) -> FloatArray
         poses = at(radius)
         is_inside = admissible.inside(poses)
         is_inside[is_inside] = joints_allow(machine, poses[is_inside])
-        inside_radius, outside_radius = (
-            np.where(is_inside, radius, inside_radius),
-            np.where(is_inside, outside_radius, radius),
-        )
+        inside_radius = np.where(is_inside, radius, inside_radius)
+        outside_radius = np.where(is_inside, outside_radius, radius)
     # The square root shifts the random poses towards the limits.
     radius_fraction = random.random(count) ** 0.5
     return at(inside_radius * np.where(np.arange(count) % 2, LIMIT_FRACTION, radius_fraction))
@@ -153,10 +145,6 @@ def joints_allow(machine: MachineModel, poses: FloatArray) -> BoolArray:
             limit = getattr(leg, field, None)
             if direction is None or limit is None:
                 continue
-            neutral_direction = (
-                neutral[0, number] if limit.neutral is None else np.array(limit.neutral)
-            )
-            is_allowed &= (
-                angle_between(direction[:, number], neutral_direction) <= limit.maximum_angle
-            )
+            rest = neutral[0, number] if limit.neutral is None else np.array(limit.neutral)
+            is_allowed &= angle_between(direction[:, number], rest) <= limit.maximum_angle
     return is_allowed

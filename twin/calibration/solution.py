@@ -124,9 +124,8 @@ def direction_labels(directions: FloatArray, model: MeasurementModel) -> list[st
         ]
         text = names[number]
         if other_terms:
-            text += " together with " + ", ".join(
-                names[k] for k in other_terms[:MAX_NAMED_UNKNOWNS]
-            )
+            named = (names[k] for k in other_terms[:MAX_NAMED_UNKNOWNS])
+            text += f" together with {', '.join(named)}"
         if len(other_terms) > MAX_NAMED_UNKNOWNS:
             text += f" and {len(other_terms) - MAX_NAMED_UNKNOWNS} more"
         sentences.append(text)
@@ -182,11 +181,9 @@ class Solution(NamedTuple):
 
         Too large for the stated noise, and for the median of all poses if that is larger.
         """
-        expected_median = chi2.ppf(0.5, np.maximum(self.counts, 1.0))
-        size = max(1.0, float(np.median(self.squares / expected_median)))
-        return self.squares > size * chi2.ppf(
-            1.0 - OUTLIER_PROBABILITY, np.maximum(self.counts, 1.0)
-        )
+        counts = np.maximum(self.counts, 1.0)
+        size = max(1.0, float(np.median(self.squares / chi2.ppf(0.5, counts))))
+        return self.squares > size * chi2.ppf(1.0 - OUTLIER_PROBABILITY, counts)
 
 
 def solve(
@@ -208,13 +205,14 @@ def solve(
     _, singular_values, rows = np.linalg.svd(slopes, full_matrices=len(slopes) < slopes.shape[1])
     singular_values = np.pad(singular_values, (0, len(rows) - len(singular_values)))
     min_singular_value = 1.0 / (MAX_STANDARD_ERROR * model.machine.parameters.mean_arm)
-    unobservable, basis = rows[singular_values <= min_singular_value] @ gauge.basis.T, gauge.basis
+    is_shown = singular_values > min_singular_value
+    unobservable = rows[~is_shown] @ gauge.basis.T
     prior = np.zeros((0, model.size))
     if tolerance is not None:
         prior = np.eye(legs, model.size) / tolerance
-    basis = (
-        gauge.basis @ rows[_kept(singular_values, min_singular_value, rows, prior @ gauge.basis)].T
-    )
+    # Directions are estimated that the data show, or a prior.
+    prior_sizes = np.linalg.norm(prior @ gauge.basis @ rows.T, axis=0)
+    basis = gauge.basis @ rows[is_shown | (prior_sizes > min_singular_value)].T
     prior = prior @ basis
 
     def values(y: FloatArray) -> FloatArray:
@@ -241,12 +239,11 @@ def solve(
     root = basis @ np.linalg.pinv(jacobian(estimate))
     squared_errors = (residuals.values(unknowns) ** 2).sum(axis=1)
     counts = np.isfinite(residuals.poses.values).sum(axis=1).astype(float)
-    rank = int((singular_values > min_singular_value).sum())
+    rank = int(is_shown.sum())
     degrees_of_freedom = max(float(counts.sum()) - rank, 0.0)
     ratio = float(squared_errors.sum()) / degrees_of_freedom if degrees_of_freedom else 1.0
-    noisy = degrees_of_freedom > 0.0 and ratio * degrees_of_freedom > chi2.ppf(
-        CHI_SQUARED_QUANTILE, degrees_of_freedom
-    )
+    limit = chi2.ppf(CHI_SQUARED_QUANTILE, degrees_of_freedom) if degrees_of_freedom else np.inf
+    noisy = bool(ratio * degrees_of_freedom > limit)
     covariance = root @ root.T * (ratio if noisy else 1.0)
     return Solution(
         unknowns,
@@ -257,13 +254,8 @@ def solve(
         counts,
         rank,
         ratio,
-        bool(noisy),
+        noisy,
     )
-
-
-def _kept(sizes: FloatArray, least: float, rows: FloatArray, prior: FloatArray) -> Any:
-    """Return which directions `rows` are estimated: shown by the data, or by a prior."""
-    return (sizes > least) | (np.linalg.norm(prior @ rows.T, axis=0) > least)
 
 
 def observability(sizes: FloatArray, poses: int) -> dict[str, float]:

@@ -31,7 +31,7 @@ def watch(source: Source, *, dark: bool = False) -> None:
     Raises:
         StateError: there is no display, or none that draws.
     """
-    pressed = _Pressed()
+    keys = _PressedKeys()
     window = Window(
         source.platform,
         period=FRAME_TIME,
@@ -39,18 +39,18 @@ def watch(source: Source, *, dark: bool = False) -> None:
         ball=source.ball,
         payload=getattr(source, "payload", None),
         dark=dark,
-        on_key=pressed.note,
+        on_key=keys.note,
     )
     line(f"{source.platform.name}: close the window or press Ctrl-C to end. {KEY_HELP}")
     try:
-        _run(source, window, pressed)
+        _run(source, window, keys)
     except KeyboardInterrupt:
         line("interrupted")
     finally:
         window.close()
 
 
-class _Pressed:
+class _PressedKeys:
     """Keys that the user has pressed, recorded by the window's thread and read by the loop."""
 
     def __init__(self) -> None:
@@ -77,19 +77,19 @@ class _Pressed:
         return is_pressed
 
 
-def _run(source: Source, window: Window, pressed: _Pressed) -> None:
+def _run(source: Source, window: Window, keys: _PressedKeys) -> None:
     """Advance and show the source until the window is closed."""
     last_update, last_time, last_message = -TEXT_UPDATE_TIME, 0.0, ""
     while window.is_open:
-        if pressed.take("reset"):
+        if keys.take("reset"):
             source.reset()
-        is_step = pressed.take("step")
-        if not pressed.paused:
+        is_step = keys.take("step")
+        if not keys.paused:
             source.advance(FRAME_TIME)
         elif is_step:
             source.advance(source.period)
         scene = source.scene
-        window.show(**(scene if pressed.ghost else scene._replace(ghost=None))._asdict())
+        window.show(**(scene if keys.ghost else scene._replace(ghost=None))._asdict())
         now = clock.monotonic()
         if now - last_update >= TEXT_UPDATE_TIME:
             factor = (

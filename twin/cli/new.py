@@ -85,6 +85,7 @@ Above = Annotated[str | None, _value("The same of the pairs above.")]
 @app.command()
 def new(
     path: Annotated[Path, argument("File to write, such as my_platform.toml.", metavar="FILE")],
+    *,
     legs: Annotated[
         str | None,
         option(

@@ -30,12 +30,14 @@ if TYPE_CHECKING:
 
 LoopName = Literal["velocity", "position"]
 
-GAIN_UNITS = "velocity loop: N s/m (cranks: N m s/rad) and s; position loop: 1/s and 1/s2"
+GAIN_UNITS = (
+    "N s/m (cranks: N m s/rad) and s of the velocity loop, 1/s and 1/s2 of the position loop"
+)
 """Units of gain and integral time, or of gain and integral gain."""
 
 
 def _seconds(bound: str) -> Any:
-    text = f"Longest {bound} of the step response in s; default: the loop's."
+    text = f"Longest {bound} allowed in s; default: that of the loop's specification."
     return quantity_option(text, bound.replace(" ", "_"), "s")
 
 
@@ -46,8 +48,8 @@ def _gains(text: str) -> Any:
 Size = Annotated[
     float | None,
     quantity_option(
-        "Step in m/s or rad/s of an actuator, or in m upwards; default: a round share of the "
-        "machine's speed or travel.",
+        "Size of the step: speed of the actuators in m/s or rad/s for the velocity loop, height in "
+        "m for the position loop; default: a round number that suits the machine.",
         "size",
         "m/s",
         "rad/s",
@@ -56,10 +58,27 @@ Size = Annotated[
 ]
 Carried = Annotated[
     bool,
-    option("The velocity loop's integral carries the weight from the start.", "--carried"),
+    option(
+        "Let the velocity loop's integral carry the weight before the step; else the loop takes "
+        "up the weight during the step.",
+        "--carried",
+    ),
 ]
-FirstGains = Annotated[
-    str | None, _gains(f"Gains from which the search starts, in SI, {GAIN_UNITS}.")
+Loop = Annotated[LoopName, option("Loop of the cascade whose gains are searched for.")]
+Overshoot = Annotated[
+    float | None,
+    option(
+        "Largest overshoot allowed, as a fraction of the step; default: that of the loop's "
+        "specification."
+    ),
+]
+FirstGains = Annotated[str | None, _gains(f"Gains from which the search starts, in {GAIN_UNITS}.")]
+
+LowestGains = Annotated[
+    str | None, _gains("Smallest gains that the search may try; units as for --first-gains.")
+]
+HighestGains = Annotated[
+    str | None, _gains("Largest gains that the search may try; units as for --first-gains.")
 ]
 
 
@@ -67,7 +86,7 @@ FirstGains = Annotated[
 def tune(
     machine: options.Machine,
     *,
-    loop: Annotated[LoopName, option("Loop of the cascade.")] = "velocity",
+    loop: Loop = "velocity",
     engine: options.Engine = "analytic",
     fidelity: options.Fidelity = "accurate",
     configuration: options.Configuration = None,
@@ -75,12 +94,10 @@ def tune(
     carried: Carried = False,
     rise_time: Annotated[float | None, _seconds("rise time")] = None,
     settling_time: Annotated[float | None, _seconds("settling time")] = None,
-    overshoot: Annotated[
-        float | None, option("Largest overshoot as a share of the step; default: the loop's.")
-    ] = None,
+    overshoot: Overshoot = None,
     first_gains: FirstGains = None,
-    low: Annotated[str | None, _gains("Smallest gains allowed, units as --first-gains.")] = None,
-    high: Annotated[str | None, _gains("Largest gains allowed, units as --first-gains.")] = None,
+    low: LowestGains = None,
+    high: HighestGains = None,
     out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
     report: options.Report = None,
     replace: options.ReplaceFile = False,

@@ -38,8 +38,7 @@ def validate(
         line(note)
     rows = []
     for entry in content["cases"]:
-        names_of_case = (entry["verdict"], entry["machine"], entry["case"], entry["title"])
-        rows.append((*names_of_case, entry["seconds"]))
+        rows.append([entry[key] for key in ("verdict", "machine", "case", "title", "seconds")])
     table(("verdict", "machine", "case", "title", "time [s]"), rows)
     for entry in content["cases"]:
         label = f"{entry['machine']}, {entry['case']}"

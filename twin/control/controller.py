@@ -463,8 +463,14 @@ def _checked_reference(
     n_rows, n = len(reference.time), platform.n_actuators
     shapes = [(n_rows, *row_shape) for row_shape in ((), (7,), (6,), (6,), (n,), (n,), (n,), ())]
     parts = reference[1:-1]
-    if abs(reference.period - period) > 1e-12 or [np.shape(values) for values in parts] != shapes:
-        raise InputError(field, "is a reference of another machine or of another period")
+    if abs(reference.period - period) > 1e-12:
+        raise InputError(
+            field,
+            f"has a period of {1e3 * reference.period:g} ms, not the controller's "
+            f"{1e3 * period:g} ms",
+        )
+    if [np.shape(values) for values in parts] != shapes:
+        raise InputError(field, f"is a reference of another machine than {platform.name}")
     if not n_rows or not all(np.isfinite(values).all() for values in parts):
         raise InputError(field, "is a reference without rows, or with values that are not finite")
     if type(reference.begin) is not int:

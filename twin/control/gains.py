@@ -157,7 +157,7 @@ def drive_model(platform: MachineModel) -> DriveModel:
             drive_rows.append((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, effort_limit, 0.0))
             continue
         reflected_drive = leg.drive.reflected()
-        travel_per_turn = leg.drive.turn
+        travel_per_turn = leg.drive.travel_per_turn
         drive_rows.append(
             (
                 reflected_drive.inertia,

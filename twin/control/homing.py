@@ -64,7 +64,7 @@ class HomingController(Controller):
         self._settings = homing_settings(
             platform,
             encoders.resolution,
-            encoders.turn,
+            encoders.counts_per_turn,
             calibrated_coordinates,
             start=start,
             period=self.period,

@@ -45,7 +45,7 @@ ACTOR_NAMES = ("random", "zero", *controller_names(), *LAW_ENVIRONMENTS)
 """Names of the actors that need no file."""
 
 
-Act = Callable[[Any], Any]
+ActionFunction = Callable[[Any], Any]
 """Function from an observation to an action."""
 
 
@@ -67,7 +67,7 @@ class Actor(ABC):
         """Return the action for an observation."""
 
 
-class Chance(Actor):
+class RandomActor(Actor):
     """Uniformly distributed actions, the same for the same seed."""
 
     name = "random"
@@ -87,10 +87,10 @@ class Chance(Actor):
         return np.asarray(self._generator.uniform(self._space.low, self._space.high))
 
 
-class Function(Actor):
+class FunctionActor(Actor):
     """A function from observations to actions."""
 
-    def __init__(self, function: Act, name: str) -> None:
+    def __init__(self, function: ActionFunction, name: str) -> None:
         """Keep the function and its name in the dataset."""
         self.name, self._function = name, function
 
@@ -105,7 +105,7 @@ class LawActor(Actor):
     def __init__(self, name: str, env: gymnasium.Env[Any, Any]) -> None:
         """Keep the name of a law and its environment."""
         self.name, self._env = name, env
-        self._law: Act | None = None
+        self._law: ActionFunction | None = None
 
     def begin(self, seed: int) -> None:
         """Make the law with its filters at rest."""
@@ -120,7 +120,7 @@ class LawActor(Actor):
         return self._law(observation)
 
 
-class Noisy(Actor):
+class NoisyActor(Actor):
     """Another actor with normally distributed noise on its actions, cut to the action space."""
 
     def __init__(self, actor: Actor, env: gymnasium.Env[Any, Any], deviation: float) -> None:
@@ -168,7 +168,7 @@ class ControllerActor(Actor):
 
     Attributes:
         name: name of the controller.
-        cuts: whether commands beyond the range of actions are clipped rather than refused.
+        clips_commands: whether commands beyond the range of actions are clipped, not refused.
         controller: controller of the episode; None before the first.
         last_command: `(n,)` its last command, speeds or forces of the actuators.
     """
@@ -179,7 +179,7 @@ class ControllerActor(Actor):
         Raises:
             InputError: another environment, or one whose actions are pose increments.
         """
-        self.name, self._env, self.cuts = name, env, False
+        self.name, self._env, self.clips_commands = name, env, False
         spec = env.spec
         if spec is None or not spec.id.startswith(TRACKING_PREFIX):
             raise InputError(
@@ -236,7 +236,7 @@ class ControllerActor(Actor):
         environment_command, scale = task.drive_commands[0], np.asarray(task.actions[0].scale)
         action = (command.values - environment_command) / scale
         largest_action = float(np.abs(action).max())
-        if not largest_action <= 1.0 + 1e-9 and not self.cuts:
+        if not largest_action <= 1.0 + 1e-9 and not self.clips_commands:
             unit = task.actions[0].unit
             raise InputError(
                 "policy",
@@ -293,13 +293,13 @@ def make_actor(policy: Any, env: gymnasium.Env[Any, Any], saved: Policy | None) 
         InputError: none of these, or a controller or law that cannot act in this environment.
     """
     if saved is not None:
-        return Function(saved, f"{saved.origin.algorithm or 'policy'} ({Path(policy).name})")
+        return FunctionActor(saved, f"{saved.origin.algorithm or 'policy'} ({Path(policy).name})")
     if isinstance(policy, str):
         if policy == "random":
-            return Chance(env)
+            return RandomActor(env)
         if policy == "zero":
             zero_action = np.zeros(env.action_space.shape or ())
-            return Function(lambda _: zero_action, "zero")
+            return FunctionActor(lambda _: zero_action, "zero")
         if policy not in LAW_ENVIRONMENTS:
             return ControllerActor(policy, env)
         if env.spec is None or env.spec.id != LAW_ENVIRONMENTS[policy]:
@@ -308,5 +308,5 @@ def make_actor(policy: Any, env: gymnasium.Env[Any, Any], saved: Policy | None) 
             )
         return LawActor(policy, env)
     if callable(policy):
-        return Function(policy, getattr(policy, "__name__", type(policy).__name__))
+        return FunctionActor(policy, getattr(policy, "__name__", type(policy).__name__))
     raise InputError("policy", f"must be a name, a file or a function, not {brief(policy)}")

@@ -22,9 +22,9 @@ from twin.basics.optional import optional
 from twin.basics.progress import Progress
 from twin.datasets.actors import (
     Actor,
-    Chance,
     ControllerActor,
-    Noisy,
+    NoisyActor,
+    RandomActor,
     as_action,
     make_actor,
     saved_policy,
@@ -182,7 +182,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
 
 
-class Writer:
+class DatasetWriter:
     """Writes episodes to a hidden folder, which becomes a dataset if no error occurs."""
 
     def __init__(
@@ -193,7 +193,7 @@ class Writer:
         self._summary = dict(summary)
         self._env, self._count = env, 0
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> DatasetWriter:
         root = optional("minari.storage").get_dataset_path()
         storage = optional("minari.dataset.minari_storage").MinariStorage
         with ExitStack() as stack, system_faults("dataset", self._dataset):
@@ -263,7 +263,9 @@ def system_faults(field: str, place: str | Path) -> Iterator[None]:
         raise InputError(field, f"{place} cannot be written ({error})") from None
 
 
-DATASET_LEVELS = _, MEDIUM, EXPERT = ("random", "medium", "expert")
+MEDIUM_POLICY, EXPERT_POLICY = "medium", "expert"
+
+DATASET_LEVELS = ("random", MEDIUM_POLICY, EXPERT_POLICY)
 
 FORCE_OPTIONS = {"configuration": "hardware", "action": "forces", "residual": False}
 
@@ -308,7 +310,7 @@ def of_level(
     Raises:
         InputError: an environment without an expert.
     """
-    if not isinstance(policy, str) or policy not in (MEDIUM, EXPERT):
+    if not isinstance(policy, str) or policy not in (MEDIUM_POLICY, EXPERT_POLICY):
         return policy, options
     expert = expert_of(environment)
     return expert.name, {**expert.options, **(options or {})}
@@ -332,7 +334,7 @@ def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) 
     random actions and of the expert, in the same few episodes. It is found by bisection.
     """
     if isinstance(expert, ControllerActor):
-        expert.cuts = True
+        expert.clips_commands = True
     limit, done = step_limit(env), 0
     with Progress(
         "finding the noise", limit * PROBE_EPISODES * (NOISE_HALVINGS + 2), progress
@@ -346,15 +348,15 @@ def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) 
                 done += limit
             return float(np.mean(returns))
 
-        target = 0.5 * (mean_return(Chance(env)) + mean_return(expert))
+        target = 0.5 * (mean_return(RandomActor(env)) + mean_return(expert))
         lower_log, upper_log = np.log(NOISE_RANGE)
         for _ in range(NOISE_HALVINGS):
             middle_log = 0.5 * (lower_log + upper_log)
-            if mean_return(Noisy(expert, env, float(np.exp(middle_log)))) > target:
+            if mean_return(NoisyActor(expert, env, float(np.exp(middle_log)))) > target:
                 lower_log = middle_log
             else:
                 upper_log = middle_log
-    return Noisy(expert, env, float(np.exp(0.5 * (lower_log + upper_log))))
+    return NoisyActor(expert, env, float(np.exp(0.5 * (lower_log + upper_log))))
 
 
 def step_limit(env: gymnasium.Env[Any, Any]) -> int:
@@ -460,7 +462,7 @@ def record_dataset(
         env = _make(environment, environment_options)
     try:
         actor: Any = make_actor(actor_request, env, trained_policy)
-        if policy == MEDIUM:
+        if policy == MEDIUM_POLICY:
             actor = halfway(env, actor, progress)
         summary = {
             "algorithm_name": actor.name,
@@ -469,7 +471,7 @@ def record_dataset(
             "recording_seed": int(seed),
             **_channels(env),
         }
-        with Writer(dataset_folder, dataset, env, summary) as writer:
+        with DatasetWriter(dataset_folder, dataset, env, summary) as writer:
             _run(
                 env, actor, np.random.SeedSequence(seed).generate_state(episodes), writer, progress
             )
@@ -502,7 +504,11 @@ def requested(environment: str, policy: Any, options: Mapping[str, Any] | None) 
 
 
 def _run(
-    env: gymnasium.Env[Any, Any], actor: Any, seeds: Any, writer: Writer, progress: bool | None
+    env: gymnasium.Env[Any, Any],
+    actor: Any,
+    seeds: Any,
+    writer: DatasetWriter,
+    progress: bool | None,
 ) -> None:
     """Record one episode for each seed."""
     limit = step_limit(env)

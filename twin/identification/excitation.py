@@ -130,26 +130,19 @@ class ExcitingMotion(FourierMotion):
         super().__init__(platform.home, duration, convention_of(platform), fade_time, fade_time)
         line_frequencies, axes = as_floats(frequencies, "frequencies"), moved_axes(platform)
         axis_amplitudes = as_floats(amplitudes, "amplitudes", 2)
-        if axis_amplitudes.shape != (len(line_frequencies), len(axes), 2):
-            expected_shape = (len(line_frequencies), len(axes), 2)
-            raise InputError(
-                "amplitudes", f"must have shape {expected_shape}, not {axis_amplitudes.shape}"
-            )
+        shape = len(line_frequencies), len(axes), 2
+        if axis_amplitudes.shape != shape:
+            message = f"must have shape {shape}, not {axis_amplitudes.shape}"
+            raise InputError("amplitudes", message)
         series = np.zeros((len(line_frequencies), len(self.axis_names)), dtype=complex)
-        for column, axis in enumerate(axes):
-            complex_amplitudes = axis_amplitudes[:, column, 0] - 1j * axis_amplitudes[:, column, 1]
-            series[:, self.axis_names.index(axis)] = complex_amplitudes
+        columns = [self.axis_names.index(axis) for axis in axes]
+        series[:, columns] = axis_amplitudes[..., 0] - 1j * axis_amplitudes[..., 1]
         self._set_series(line_frequencies, series)
 
 
 def moved_axes(platform: MachineModel) -> tuple[str, ...]:
     """Return the axes that a machine can move independently."""
     return ("x", "y", "z", "yaw", "pitch", "roll") if platform.dof == 6 else FREE_AXES
-
-
-def default_amplitudes(platform: MachineModel) -> FloatArray:
-    """Return a default amplitude `(a,)` of each moved axis [m] or [rad]."""
-    return np.array([default_amplitude(platform, axis) for axis in moved_axes(platform)])
 
 
 def motion_table(motion: Motion) -> str:
@@ -178,14 +171,8 @@ def predictable(
     Predictable are those of the linear stage, and delays and lags.
     """
     linear = linear_part(platform, parameters, force_location(platform))
-    estimable = [
-        parameter
-        for parameter in parameters
-        if parameter in linear or parameter.path in DELAY_SIGNS
-    ]
-    return tuple(estimable), tuple(
-        parameter for parameter in parameters if parameter not in estimable
-    )
+    estimable = tuple(each for each in parameters if each in linear or each.path in DELAY_SIGNS)
+    return estimable, tuple(each for each in parameters if each not in estimable)
 
 
 def force_jacobian(
@@ -345,53 +332,6 @@ def maximised(
     return best_point
 
 
-MotionOfSize = Callable[[float], Motion]
-"""Function of the size of a motion, 1 for the default one, that returns the motion."""
-
-
-def largest_size(machine: MachineModel, make: MotionOfSize, size: float, timestep: float) -> float:
-    """Return the size at which a motion uses its fraction of travel, speed and force; 0 for none.
-
-    Args:
-        machine: with limits.
-        make: gives the motion of a size.
-        size: to begin with.
-        timestep: [s] between the times at which limits are judged.
-    """
-    for _ in range(MAX_SIZE_ROUNDS):
-        limit_fraction = limit_use(machine, make(size), timestep)
-        if (
-            np.isfinite(limit_fraction)
-            and abs(limit_fraction / FITTED_LIMIT_USE - 1.0) < USE_TOLERANCE
-        ):
-            return size * FITTED_LIMIT_USE / limit_fraction
-        size *= (
-            float(np.clip(FITTED_LIMIT_USE / limit_fraction, 0.1, 10.0))
-            if limit_fraction > 0.0
-            else 10.0
-        )
-    return 0.0
-
-
-def feasible_motion(
-    machine: MachineModel, make: MotionOfSize, size: float
-) -> tuple[Motion, Feasibility]:
-    """Return the motion, made smaller until no known limit is violated, and the verdict on it.
-
-    Raises:
-        InputError: there is no such motion.
-    """
-    for _ in range(MAX_SHRINK_ROUNDS):
-        motion = make(size)
-        verdict = feasibility(machine, motion)
-        if verdict.feasible:
-            return motion, verdict
-        size *= SHRINK_FACTOR
-    resting = feasibility(machine)
-    reason = "; ".join(resting.remedies or verdict.remedies[:1])
-    raise InputError("platform", f"{machine.name} has no motion within its limits: {reason}")
-
-
 @dataclass(frozen=True, eq=False)
 class Excitation:
     """An exciting motion, with the visibility that it gives the parameters."""
@@ -449,19 +389,15 @@ def excite(
     whole_number(rounds, "rounds", 0)
     estimable, others = predictable(machine, parameters)
     if not estimable:
-        message = (
-            f"no motion can be made for {listed(parameter.path for parameter in others)} alone"
-        )
+        message = f"no motion can be made for {listed(each.path for each in others)} alone"
         raise InputError("parameters", f"{message}: forces along a motion do not show them")
     deviations = encoder_noise = _noise(machine)
     if noise is not None:
         deviations = one_or_each(noise, "noise", platform.n_actuators)
-        min_noise = MIN_NOISE_RATIO * encoder_noise.min()
-        if deviations.min() < min_noise:
-            message = (
-                f"must be {min_noise:.2g} {platform.force_unit} or more, for rounding leaves that"
-            )
-            raise InputError("noise", message)
+        least = MIN_NOISE_RATIO * encoder_noise.min()
+        if deviations.min() < least:
+            text = f"must be {least:.2g} {platform.force_unit} or more, for rounding leaves that"
+            raise InputError("noise", text)
     task = _Task(machine, estimable, seconds, _frequencies(seconds, max_frequency), deviations)
     generator = np.random.default_rng(whole_number(seed, "seed", 0))
     random_points = [generator.normal(size=task.size) for _ in range(RANDOM_MOTIONS)]
@@ -490,7 +426,8 @@ class _Task:
         self._machine, self._parameters, self._noise = machine, parameters, noise
         self._duration, self._frequencies = duration, frequencies
         # Fast lines begin smaller: speed and force limit them.
-        self._line_amplitudes = np.outer(frequencies[0] / frequencies, default_amplitudes(machine))
+        amplitudes = [default_amplitude(machine, axis) for axis in moved_axes(machine)]
+        self._line_amplitudes = np.outer(frequencies[0] / frequencies, amplitudes)
         self._shape = self._line_amplitudes.shape
         self.size = 2 * self._line_amplitudes.size
         self._spreads = prior_std_array(parameters)
@@ -499,9 +436,7 @@ class _Task:
 
     def information(self, point: FloatArray) -> float:
         """Return half the logarithm of the determinant of the information, prior included."""
-        size = largest_size(
-            self._machine, lambda s: self._motion(point, s), self._last_size, self._timestep
-        )
+        size = self._largest_size(point)
         if size == 0.0:
             return -np.inf
         self._last_size = size
@@ -514,11 +449,34 @@ class _Task:
         return float(np.linalg.slogdet(information)[1] / 2.0)
 
     def finished(self, point: FloatArray) -> tuple[Motion, Feasibility]:
-        """Return the motion of a point, as large as all limits allow, and the verdict on it."""
-        size = largest_size(
-            self._machine, lambda s: self._motion(point, s), self._last_size, self._timestep
-        )
-        return feasible_motion(self._machine, lambda s: self._motion(point, s), size or 1.0)
+        """Return the motion of a point, as large as all limits allow, and the verdict on it.
+
+        Raises:
+            InputError: there is no such motion.
+        """
+        machine, size = self._machine, self._largest_size(point) or 1.0
+        for _ in range(MAX_SHRINK_ROUNDS):
+            motion = self._motion(point, size)
+            verdict = feasibility(machine, motion)
+            if verdict.feasible:
+                return motion, verdict
+            size *= SHRINK_FACTOR
+        reason = "; ".join(feasibility(machine).remedies or verdict.remedies[:1])
+        raise InputError("platform", f"{machine.name} has no motion within its limits: {reason}")
+
+    def _largest_size(self, point: FloatArray) -> float:
+        """Return the size at which a motion uses its fraction of the limits; 0 for none.
+
+        These are limits of travel, speed and force.
+        """
+        size = self._last_size
+        for _ in range(MAX_SIZE_ROUNDS):
+            use = limit_use(self._machine, self._motion(point, size), self._timestep)
+            ratio = FITTED_LIMIT_USE / use if use > 0.0 else 10.0
+            if np.isfinite(use) and abs(use / FITTED_LIMIT_USE - 1.0) < USE_TOLERANCE:
+                return size * FITTED_LIMIT_USE / use
+            size *= float(np.clip(ratio, 0.1, 10.0))
+        return 0.0
 
     def seen(self, motion: Motion) -> Visibility:
         """Return what a motion shows of the parameters."""
@@ -546,8 +504,6 @@ def _noise(machine: MachineModel) -> FloatArray:
     """Return the standard deviation `(n,)` of measured forces that is assumed."""
     parameters = machine.parameters
     weight = parameters.platform.body.mass * max(parameters.gravity, 1.0) / machine.n_actuators
-    drive_peaks = [leg.drive.reflected().peak if leg.drive else None for leg in parameters.legs]
-    peak_forces = np.array([np.nan if peak is None else peak for peak in drive_peaks])
-    return DEFAULT_NOISE_FRACTION * actuator_limit(
-        machine, "effort", np.where(np.isnan(peak_forces), weight, peak_forces)
-    )
+    peaks = [leg.drive.reflected().peak if leg.drive else None for leg in parameters.legs]
+    forces = np.array([weight if peak is None else peak for peak in peaks])
+    return DEFAULT_NOISE_FRACTION * actuator_limit(machine, "effort", forces)

@@ -107,11 +107,7 @@ def _field_label(name: str, indices: list[int]) -> str:
         return ANGLE_NAMES[indices[0]]
     if len(indices) == 2 and indices[1] < len(AXIS_NAMES):
         return f"{AXIS_NAMES[indices[1]]} of joint {indices[0] + 1}"
-    return (
-        f"{label} {AXIS_NAMES[indices[0]]}"
-        if indices[0] < len(AXIS_NAMES)
-        else f"{label} {indices[0] + 1}"
-    )
+    return f"{label} {indices[0] + 1 if indices[0] > 2 else AXIS_NAMES[indices[0]]}"
 
 
 TILT_PREFIX = "tilt."
@@ -177,6 +173,11 @@ def nominal_array(parameters: Sequence[Parameter]) -> FloatArray:
 def prior_std_array(parameters: Sequence[Parameter]) -> FloatArray:
     """Return the prior standard deviations `(p,)` of parameters in SI."""
     return np.array([parameter.prior_std for parameter in parameters])
+
+
+def bounds_array(parameters: Sequence[Parameter]) -> FloatArray:
+    """Return the lower and the upper bounds `(2, p)` of parameters in SI."""
+    return np.array([[each.lower, each.upper] for each in parameters]).T
 
 
 class PriorStd(NamedTuple):
@@ -319,12 +320,8 @@ def with_parameters(platform: Model, parameters: Sequence[Parameter], values: An
         InputError: not p finite numbers, or values that no machine can have (names the paths).
     """
     value_of_path = values_by_path(parameters, values)
-    machine_values = {
-        parameter.path: value_of_path[parameter.path]
-        for parameter in parameters
-        if parameter.is_of_machine
-    }
-    changed_parameters = with_values(platform.parameters, machine_values)
+    of_machine = {each.path: value_of_path[each.path] for each in parameters if each.is_of_machine}
+    changed_parameters = with_values(platform.parameters, of_machine)
     if changed_parameters is platform.parameters:
         return platform
     return type(platform)(changed_parameters, limits=platform.limits, like=platform)
@@ -487,37 +484,29 @@ def _terms(platform: MachineModel) -> list[Parameter]:
     ]
     if any(leg.drive is None for leg in machine.legs):
         return terms
-    drift, load = "drift of friction over a log", "dry friction per force of a leg"
-    terms += [
+    unit = platform.coordinate_unit
+    presliding = PRESLIDING_PRIOR / (1.0 if unit == "m" else arm)
+    drift, sliding = "drift of friction over a log", "deflection before friction slides"
+    bristles, load = "damping time of friction's bristles", "dry friction per force of a leg"
+    constant, lead = "constant of the motor of leg {}, over the mean", "lead of the screw of leg {}"
+    return [
+        *terms,
         term("friction.drift.0", f"{drift}, linear", "", DRIFT_PRIOR),
         term("friction.drift.1", f"{drift}, quadratic", "", DRIFT_PRIOR),
         term("friction.load", load, "", LOAD_FRICTION_PRIOR, lower=0.0),
-    ]
-    unit = platform.coordinate_unit
-    presliding = PRESLIDING_PRIOR / (1.0 if unit == "m" else arm)
-    text = "deflection before friction slides"
-    terms += [
-        term("friction.presliding", text, unit, presliding, lower=0.0),
-        term(
-            "friction.bristle_time",
-            "damping time of friction's bristles",
-            "s",
-            BRISTLE_TIME_PRIOR,
-            lower=0.0,
+        term("friction.presliding", sliding, unit, presliding, lower=0.0),
+        term("friction.bristle_time", bristles, "s", BRISTLE_TIME_PRIOR, lower=0.0),
+        *(
+            term(
+                f"lead.{k + 1}", f"{lead.format(k + 1)}, over the file's", "", LEAD_PRIOR, 1.0, 0.5
+            )
+            for k in range(n)
+        ),
+        *(
+            term(f"motor.constant.{k}", constant.format(k), "", FORCE_SCALE_PRIOR, 1.0, 0.5)
+            for k in range(1, n)
         ),
     ]
-    terms += [
-        term(
-            f"lead.{k}", f"lead of the screw of leg {k}, over the file's", "", LEAD_PRIOR, 1.0, 0.5
-        )
-        for k in range(1, n + 1)
-    ]
-    label = "constant of the motor of leg {}, over the mean"
-    terms += [
-        term(f"motor.constant.{k}", label.format(k), "", FORCE_SCALE_PRIOR, 1.0, 0.5)
-        for k in range(1, n)
-    ]
-    return terms
 
 
 def _signal_priors(platform: MachineModel) -> dict[str, tuple[float, float]]:
@@ -659,10 +648,8 @@ def _paths(platform: MachineModel, name: str, extra: dict[str, Parameter]) -> di
 def _configurations_hint(platform: MachineModel) -> str:
     """Return a sentence on the machine's configurations; empty if it has none."""
     configuration = platform.parameters.configuration
-    configuration_names = ", ".join(configuration.known) if configuration else ""
-    return (
-        f". Its configurations may have more: {configuration_names}" if configuration_names else ""
-    )
+    names = ", ".join(configuration.known) if configuration else ""
+    return f". Its configurations may have more: {names}" if names else ""
 
 
 def _known(platform: MachineModel, extra: dict[str, Parameter]) -> tuple[str, ...]:
@@ -688,14 +675,10 @@ def _default_prior(path: str) -> PriorStd:
     """Return the prior of a path that is named alone: that of the first group which has it."""
     keys = path.split(".")
     common_path = ".".join([keys[0], *keys[2:]]) if keys[1:2] and keys[1].isdecimal() else path
-    patterns = [
-        pattern_and_prior
-        for group in PARAMETER_GROUPS.values()
-        for pattern_and_prior in group.items()
-    ]
     return next(
         prior
-        for pattern, prior in (*patterns, *OTHER_PRIORS.items())
+        for group in (*PARAMETER_GROUPS.values(), OTHER_PRIORS)
+        for pattern, prior in group.items()
         if fnmatchcase(common_path, pattern)
     )
 

@@ -116,26 +116,16 @@ class Visibility:
     @property
     def unobservable(self) -> tuple[Parameter, ...]:
         """Parameters of which more than half of the prior standard deviation remains."""
-        parameters_with_error = zip(self.parameters, self.shares, strict=True)
-        return tuple(
-            parameter
-            for parameter, remaining_fraction in parameters_with_error
-            if remaining_fraction > MAX_REMAINING_STD
-        )
+        shares = zip(self.parameters, self.shares, strict=True)
+        return tuple(parameter for parameter, share in shares if share > MAX_REMAINING_STD)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Sentences about all that does not show; empty where nothing is hidden."""
-        sentences = tuple(str(direction) for direction in self.unobservable_directions)
-        named_paths = {
-            parameter.path
-            for direction in self.unobservable_directions
-            for parameter in direction.parameters
-        }
-        weak_paths = [
-            parameter for parameter in self.unobservable if parameter.path not in named_paths
-        ]
-        return sentences + tuple(f"{parameter.label} shows too weakly" for parameter in weak_paths)
+        directions = self.unobservable_directions
+        named = {parameter for direction in directions for parameter in direction.parameters}
+        weak = [each for each in self.unobservable if each not in named]
+        return (*map(str, directions), *(f"{each.label} shows too weakly" for each in weak))
 
     def decide(self, choice: Choice = "prior") -> Decision:
         """Return which parameters are estimated.
@@ -154,24 +144,14 @@ class Visibility:
         if choice == "refuse":
             message = f"cannot be identified from this motion: {listed(reasons, '; ')}"
             raise InputError("parameters", f"{message}; {GO_ON}")
-        fixed_paths = {parameter.path for parameter in self.pivots}
-        fixed_paths |= {
-            parameter.path
-            for parameter in self.unobservable
-            if self.alone(parameter) < MIN_SINGULAR_VALUE
-        }
-        free_parameters = tuple(
-            parameter for parameter in self.parameters if parameter.path not in fixed_paths
-        )
-        fixed_parameters = tuple(
-            parameter for parameter in self.parameters if parameter.path in fixed_paths
-        )
-        return Decision(free_parameters, fixed_parameters, reasons)
+        weak = (each for each in self.unobservable if self.alone(each) < MIN_SINGULAR_VALUE)
+        held = {*self.pivots, *weak}
+        free = tuple(each for each in self.parameters if each not in held)
+        return Decision(free, tuple(each for each in self.parameters if each in held), reasons)
 
     def alone(self, parameter: Parameter) -> float:
         """Return prior standard deviations per noise of a parameter if all others are known."""
-        paths = [listed_parameter.path for listed_parameter in self.parameters]
-        return float(self.sizes[paths.index(parameter.path)])
+        return float(self.sizes[self.parameters.index(parameter)])
 
 
 def visibility(jacobian: Any, parameters: Sequence[Parameter], noise: Any = 1.0) -> Visibility:
@@ -202,30 +182,18 @@ def visibility(jacobian: Any, parameters: Sequence[Parameter], noise: Any = 1.0)
         raise InputError("noise", "must be one number above zero, or one for each row")
     prior_stds = prior_std_array(checked_parameters)
     scaled_rows = rows * prior_stds / (deviations[:, None] if deviations.ndim else deviations)
-    triangle = (
-        np.linalg.qr(scaled_rows, mode="r")
-        if len(scaled_rows) > len(checked_parameters)
-        else scaled_rows
-    )
+    is_tall = len(scaled_rows) > len(checked_parameters)
+    triangle = np.linalg.qr(scaled_rows, mode="r") if is_tall else scaled_rows
     _, singular_values, vectors = np.linalg.svd(triangle, full_matrices=True)
     values = np.zeros(len(checked_parameters))
     values[: len(singular_values)] = np.where(
         singular_values > RANK_TOLERANCE * singular_values.max(initial=0.0), singular_values, 0.0
     )
     remaining_error = np.sqrt(((vectors / np.sqrt(1.0 + values[:, None] ** 2)) ** 2).sum(axis=0))
-    column_norms = np.linalg.norm(triangle, axis=0)
-    unobservable, pivots = _unobservable_directions(
-        checked_parameters, values, vectors, column_norms
-    )
-    return Visibility(
-        checked_parameters,
-        values,
-        vectors,
-        column_norms,
-        remaining_error * prior_stds,
-        unobservable,
-        pivots,
-    )
+    sizes = np.linalg.norm(triangle, axis=0)
+    hidden = _unobservable_directions(checked_parameters, values, vectors, sizes)
+    errors = remaining_error * prior_stds
+    return Visibility(checked_parameters, values, vectors, sizes, errors, *hidden)
 
 
 def _unobservable_directions(
@@ -243,14 +211,10 @@ def _unobservable_directions(
     for row in rows:
         involved = np.flatnonzero(row)
         pivot = int(involved[np.argmin(sizes[involved])])
-        other_indices = [int(k) for k in np.argsort(-np.abs(row)) if row[k] and k != pivot]
+        indices = [pivot, *(int(k) for k in np.argsort(-np.abs(row)) if row[k] and k != pivot)]
         scale = 1.0 / row[pivot]
-        parameter_changes = tuple(
-            float(scale * row[k] * parameters[k].prior_std) for k in (pivot, *other_indices)
-        )
-        directions.append(
-            Direction(tuple(parameters[k] for k in (pivot, *other_indices)), parameter_changes)
-        )
+        changes = tuple(float(scale * row[k] * parameters[k].prior_std) for k in indices)
+        directions.append(Direction(tuple(parameters[k] for k in indices), changes))
     return tuple(directions), tuple(parameters[k] for k in sorted(held_indices))
 
 

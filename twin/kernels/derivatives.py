@@ -458,7 +458,9 @@ def step_slopes(
     after: FloatArray,
     out: FloatArray,
 ) -> int:
-    """Fill the states `after` a step and the derivatives `out`; return the first failed, or -1.
+    """Fill the states `after` a step and the derivatives `out`.
+
+    Returns the index of the first state whose step fails, or -1 if none does.
 
     Args:
         body: platform constants.

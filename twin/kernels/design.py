@@ -1,4 +1,4 @@
-"""What candidates of a design need: coordinates, forces, speeds, angles, clearances, condition."""
+"""Needs of design candidates: coordinates, forces, speeds, angles, clearances, condition."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def dormand_prince(
     legs: Legs,
     y: FloatArray,
     load: tuple[FloatArray, FloatArray, FloatArray],
-    clock: FloatArray,
+    time_and_step: FloatArray,
     span: float,
     tolerances: tuple[float, float],
     steps: Steps,
@@ -266,8 +266,8 @@ def dormand_prince(
         legs: leg constants.
         y: state, overwritten.
         load: entries of a `Load`.
-        clock: `(2,)` time reached and next step to try, both overwritten, so that a call can go on
-            where the last one ran out of buffer.
+        time_and_step: `(2,)` time reached and next step to try, overwritten, so that a call can
+            go on where the last one ran out of buffer.
         span: end [s].
         tolerances: entries of `Tolerances`.
         steps: filled.
@@ -282,13 +282,13 @@ def dormand_prince(
     times, states, dense = steps
     size = y.shape[0]
     trial, rates, work = np.empty(size), np.empty((7, size)), make_work(legs)
-    time, step = clock[0], clock[1]
+    time, step = time_and_step[0], time_and_step[1]
     if not derivative(body, legs, y, forces, time, rates[0], work):
         return SINGULAR_STATE, 0
     n_steps, was_rejected = 0, False
     while time < span:
         if n_steps == times.shape[0]:
-            clock[0], clock[1] = time, step
+            time_and_step[0], time_and_step[1] = time, step
             return BUFFERS_FULL, n_steps
         # A step that would leave a millionth of itself goes to the end.
         is_last = time + 1.000001 * step >= span
@@ -320,9 +320,9 @@ def dormand_prince(
             step *= shrink_factor(error, regular)
             was_rejected = True
             if step < SMALLEST_STEP * span:
-                clock[0], clock[1] = time, step
+                time_and_step[0], time_and_step[1] = time, step
                 return (STEP_COLLAPSED if regular else SINGULAR_STATE), n_steps
-    clock[0], clock[1] = time, step
+    time_and_step[0], time_and_step[1] = time, step
     return END_REACHED, n_steps
 
 
@@ -398,8 +398,8 @@ def adaptive_step(
 ) -> bool:
     """Advance `y` (m,) by `step` [s] as `fixed_step` does, with Dormand-Prince to `tolerances`."""
     load = (forces, np.zeros(forces.shape[0]), wrench)
-    clock = np.array([0.0, step])
-    reason, _ = dormand_prince(body, legs, y, load, clock, step, tolerances, buffers)
+    time_and_step = np.array([0.0, step])
+    reason, _ = dormand_prince(body, legs, y, load, time_and_step, step, tolerances, buffers)
     is_finite = coordinates_and_rates(legs, y[:7], y[7:13], lengths, rates)
     return is_finite and reason == END_REACHED
 

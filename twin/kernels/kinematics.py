@@ -46,8 +46,8 @@ from twin.kernels.linear_algebra import (
 )
 from twin.kernels.platform_state import Acceleration, PlatformState, platform_state, resting_state
 
-CONSTRAINT_ROWS = 3
-"""Constraints of the kinds of legs that have any: a fixed foot, or three planes."""
+THREE_DOF_CONSTRAINTS = 3
+"""Constraints of machines whose legs have any: a fixed foot, or three planes."""
 
 MOTION_TOLERANCE = 1e-9
 """Allowed constraint error [m, rad; per s; per s2] of a motion, relative to its size above one."""
@@ -214,7 +214,11 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
     accelerates with alpha x n + omega x (omega x n); a change of the second term is made up by the
     angular acceleration.
     """
-    constraint_values, matrix, right = np.empty((CONSTRAINT_ROWS, 8)), np.empty((6, 6)), np.empty(6)
+    constraint_values, matrix, right = (
+        np.empty((THREE_DOF_CONSTRAINTS, 8)),
+        np.empty((6, 6)),
+        np.empty(6),
+    )
     for k in range(states.shape[0]):
         y, a = states[k], accelerations[k]
         original_omega = (y[10], y[11], y[12])
@@ -230,10 +234,10 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
         first_axis = scale(1.0 / norm(normal_axis), normal_axis)
         second_axis = cross(first_axis, n)
         for j in range(6):
-            for i in range(CONSTRAINT_ROWS):
+            for i in range(THREE_DOF_CONSTRAINTS):
                 matrix[i, j] = constraint_values[i, j]
-                matrix[CONSTRAINT_ROWS + i, j] = 0.0
-        for i in range(CONSTRAINT_ROWS):
+                matrix[THREE_DOF_CONSTRAINTS + i, j] = 0.0
+        for i in range(THREE_DOF_CONSTRAINTS):
             right[i] = -constraint_values[i, 6]
             matrix[4, 3 + i] = first_axis[i]
             matrix[5, 3 + i] = second_axis[i]

@@ -231,10 +231,8 @@ class Readings:
         """
         measured = self._plant.measure(state)
         lost_distance = self._lost_counts(faults)
-        jump_rate, self._lost_distance = (
-            (lost_distance - self._lost_distance) / self._period,
-            lost_distance,
-        )
+        jump_rate = (lost_distance - self._lost_distance) / self._period
+        self._lost_distance = lost_distance
         values = {
             "coordinates": measured.coordinates - lost_distance,
             "rates": measured.rates - jump_rate,
@@ -258,10 +256,8 @@ class Readings:
         return measured._replace(coordinates=values["coordinates"], rates=values["rates"])
 
     def _lost_counts(self, faults: Sequence[CountsFault | SensorFault]) -> FloatArray:
-        lost_distance, resolution = (
-            np.zeros(len(self._lost_distance)),
-            self._plant.drives.resolution,
-        )
+        lost_distance = np.zeros(len(self._lost_distance))
+        resolution = self._plant.drives.resolution
         for fault in faults:
             if isinstance(fault, CountsFault):
                 legs = slice(None) if fault.leg is None else fault.leg - 1

@@ -63,18 +63,13 @@ def _implausible(channel: Channel, machine: MachineModel) -> list[Finding]:
     unit = channel.units[0]
     if ((low <= typical) & (typical <= high)).all():
         return []
-    matching_units = {
-        text: size
+    fitting = [
+        text
         for name, factor in UNITS[unit].items()
-        if factor != 1.0
         for text, size in (
             (f"{name} taken for {unit}", factor),
             (f"{unit} taken for {name}", 1.0 / factor),
         )
-    }
-    fitting = [
-        text
-        for text, size in matching_units.items()
         if ((low <= size * typical) & (size * typical <= high)).all()
     ]
     typical_value = float(typical[np.argmax(np.abs(typical))])
@@ -204,7 +199,7 @@ def leg_coordinates(log: Log, machine: MachineModel) -> Channel:
     """
     pose = log["pose"]
     values = machine.inverse_kinematics(pose.values)
-    return Channel("coordinates", pose.time, values, (machine.coordinate_unit,) * values.shape[1])
+    return Channel("coordinates", pose.time, values, (machine.coordinate_unit,))
 
 
 def leg_findings(log: Log, machine: MachineModel | None) -> list[Finding]:

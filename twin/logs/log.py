@@ -60,7 +60,8 @@ class Channel:
             raise InputError(
                 f"{name}.units", f"must be one or {width} texts, not {brief(self.units)}"
             )
-        units = (self.units,) * width if isinstance(self.units, str) else tuple(self.units)
+        units = (self.units,) if isinstance(self.units, str) else tuple(self.units)
+        units = units * width if len(units) == 1 else units
         for unit in units:
             if set(as_text(unit, f"{name}.units")) & set("[]\n\r\0"):
                 raise InputError(f"{name}.units", f"must be units without brackets, not {unit!r}")

@@ -90,9 +90,8 @@ def _guess(log: Log) -> tuple[dict[str, list[str]], list[str]]:
     """Return the channels of each signal, and the channels without a signal."""
     signals: dict[str, list[str]] = {}
     for stem, names in _per_leg(log):
-        unit = next(
-            (si for si, known_units in UNITS.items() if log[names[0]].units[0] in known_units), ""
-        )
+        given = log[names[0]].units[0]
+        unit = next((si for si, known_units in UNITS.items() if given in known_units), "")
         is_command = any(word in stem.lower() for word in COMMAND_WORDS)
         if unit in LEG_SIGNALS:
             signals.setdefault(LEG_SIGNALS[unit][is_command], names)
@@ -245,29 +244,19 @@ def _map_signal(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]
     field = f"signals.{name}"
     channels = _in_common([_channel(log, channel, field) for channel in rule.channels], field)
     raw_values = np.hstack([channel.values for channel in channels])
-    given_units = [unit for channel in channels for unit in channel.units]
+    given_units = tuple(unit for channel in channels for unit in channel.units)
     expected_units = units if rule.angles is None else _angle_units(rule.angles, field, units)
     if raw_values.shape[1] != len(expected_units):
         message = f"give {raw_values.shape[1]} columns, the signal has {len(expected_units)}"
         raise InputError(f"{field}.channels", message)
-    source_units = (
-        _one_per_column(rule.unit, f"{field}.unit", len(expected_units))
-        if rule.unit
-        else given_units
-    )
-    factors = [
-        _factor(*unit_pair, f"{field}.unit")
-        for unit_pair in zip(source_units, expected_units, strict=True)
-    ]
-    signs = _one_per_column(rule.sign, f"{field}.sign", len(expected_units))
-    offsets = [
-        _offset(*unit_pair, f"{field}.offset")
-        for unit_pair in zip(
-            _one_per_column(rule.offset, f"{field}.offset", len(expected_units)),
-            expected_units,
-            strict=True,
-        )
-    ]
+    width = len(expected_units)
+    source_units = _one_per_column(rule.unit or given_units, f"{field}.unit", width)
+    signs = _one_per_column(rule.sign, f"{field}.sign", width)
+    given_offsets = _one_per_column(rule.offset, f"{field}.offset", width)
+    pairs = zip(source_units, expected_units, strict=True)
+    factors = [_factor(*pair, f"{field}.unit") for pair in pairs]
+    pairs = zip(given_offsets, expected_units, strict=True)
+    offsets = [_offset(*pair, f"{field}.offset") for pair in pairs]
     values = raw_values * np.array(factors) * np.array(signs) + np.array(offsets)
     if rule.legs:
         if sorted(rule.legs) != list(range(1, len(units) + 1)):
@@ -324,7 +313,7 @@ def _angle_units(angles: str, field: str, units: tuple[str, ...]) -> tuple[str, 
 def _one_per_column(entries: tuple[Any, ...], field: str, width: int) -> tuple[Any, ...]:
     if len(entries) not in (1, width):
         raise InputError(field, f"must be one entry or {width}, one per column, not {len(entries)}")
-    return entries * (width // len(entries)) if len(entries) == 1 else entries
+    return entries * width if len(entries) == 1 else entries
 
 
 def _factor(value: str, unit: str, field: str) -> float:

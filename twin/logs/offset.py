@@ -75,11 +75,8 @@ def time_offset(channel: Channel, reference: Channel, max_offset: float = 0.5) -
     def similarity(offset: float) -> float:
         shifted_deviations = _deviations(splines[0](times + offset))
         norm_product = np.linalg.norm(shifted_deviations) * np.linalg.norm(reference_deviations)
-        return (
-            float((shifted_deviations * reference_deviations).sum() / norm_product)
-            if norm_product > 0.0
-            else 0.0
-        )
+        product = float((shifted_deviations * reference_deviations).sum())
+        return product / float(norm_product) if norm_product > 0.0 else 0.0
 
     lags = np.arange(-int(limit / step), int(limit / step) + 1) * step
     wide_samples = splines[0](

@@ -23,27 +23,13 @@ def log_of(trajectory: Trajectory) -> Log:
     checked_trajectory = as_instance(trajectory, "trajectory", Trajectory)
     unit = checked_trajectory.coordinate_unit
     force = "N" if unit == "m" else "N m"
+    times = checked_trajectory.time
     channels = [
-        Channel(
-            "coordinates",
-            checked_trajectory.time,
-            checked_trajectory.lengths,
-            (unit,) * checked_trajectory.lengths.shape[1],
-        ),
-        Channel(
-            "rates",
-            checked_trajectory.time,
-            checked_trajectory.rates,
-            (f"{unit}/s",) * checked_trajectory.rates.shape[1],
-        ),
-        Channel(
-            "forces",
-            checked_trajectory.time,
-            checked_trajectory.forces,
-            (force,) * checked_trajectory.forces.shape[1],
-        ),
-        Channel("pose", checked_trajectory.time, checked_trajectory.pose, POSE_UNITS),
-        Channel("twist", checked_trajectory.time, checked_trajectory.twist, TWIST_UNITS),
+        Channel("coordinates", times, checked_trajectory.lengths, (unit,)),
+        Channel("rates", times, checked_trajectory.rates, (f"{unit}/s",)),
+        Channel("forces", times, checked_trajectory.forces, (force,)),
+        Channel("pose", times, checked_trajectory.pose, POSE_UNITS),
+        Channel("twist", times, checked_trajectory.twist, TWIST_UNITS),
     ]
     time = checked_trajectory.signals.get("time", np.empty(0))
     units_of_signals = {
@@ -53,14 +39,11 @@ def log_of(trajectory: Trajectory) -> Log:
     for name, values in _with_known_commands(checked_trajectory.signals).items():
         rows = values.reshape(len(values), -1)
         if name == "inertial":
-            channels.append(Channel("accelerometer", time, rows[:, :3], ("m/s2",) * 3))
-            channels.append(Channel("gyroscope", time, rows[:, 3:], ("rad/s",) * 3))
+            channels.append(Channel("accelerometer", time, rows[:, :3], ("m/s2",)))
+            channels.append(Channel("gyroscope", time, rows[:, 3:], ("rad/s",)))
         elif name != "time" and rows.shape[1]:
             units = POSE_UNITS if name == "reference_pose" else (units_of_signals.get(name, ""),)
-            width = rows.shape[1]
-            channels.append(
-                Channel(name, time, rows, units if len(units) == width else units * width)
-            )
+            channels.append(Channel(name, time, rows, units))
     metadata_names = ("machine", "engine", "fidelity", "parameters_hash", "stopped")
     return Log(
         tuple(channels), {name: getattr(checked_trajectory, name) for name in metadata_names}

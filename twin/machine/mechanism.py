@@ -116,7 +116,7 @@ class Drawing(NamedTuple):
         return self.base_top - self.base_thickness
 
 
-def balls(base: float, platform: float) -> Ends:
+def ball_ends(base: float, platform: float) -> Ends:
     """Return ends with balls of these radii [m], the plate standing on those of the platform."""
     return Ends(base, platform, margin=1.8 * platform, rise=0.8 * platform)
 
@@ -221,7 +221,7 @@ class Body(NamedTuple):
     free: bool = False
     """free in all six directions; its parent is the base"""
     extra_weight: float = 0.0
-    """[kg] whose weight pulls at the centre of mass without having inertia"""
+    """mass [kg] that has a weight at the centre of mass, but no inertia"""
 
 
 class Point(NamedTuple):
@@ -250,7 +250,7 @@ class Tether(NamedTuple):
     """largest distance [m] of the two points"""
 
 
-class Twist(NamedTuple):
+class ScrewHinge(NamedTuple):
     """A hinge whose turn moves a nut: it adds to an actuator's coordinate and takes its force."""
 
     joint: str
@@ -267,7 +267,7 @@ class Actuator(NamedTuple):
     """joint on which its force acts"""
     measured: tuple[str, ...]
     """joints whose coordinates add up to the actuator coordinate, counted from home"""
-    twist: Twist | None = None
+    twist: ScrewHinge | None = None
     """hinge that turns the actuator's screw"""
 
 

@@ -27,7 +27,7 @@ from twin.kernels.kinematics import (
 from twin.kernels.legs.interface import Legs
 from twin.model.machine_base import (
     MachineBase,
-    constraint_rows,
+    evaluate_constraints,
     inside,
     meets_constraints,
     nearest_allowed,
@@ -122,7 +122,7 @@ def geometry(legs: Legs, poses: FloatArray, constraints: int) -> Geometry:
     run(inverse_kinematics_batch, (legs,), (poses, values))
     run(jacobian_batch, (legs,), (poses, jacobian_rows))
     if constraints:
-        constraint_values = constraint_rows(legs, poses, np.zeros((len(poses), 6)))
+        constraint_values = evaluate_constraints(legs, poses, np.zeros((len(poses), 6)))
         # Column 7 is the constraint error of the pose, columns 0 to 5 are its derivatives.
         values = np.concatenate([values, constraint_values[:, :, 7]], axis=1)
         jacobian_rows = np.concatenate([jacobian_rows, constraint_values[:, :, :6]], axis=1)
@@ -385,7 +385,7 @@ def default_tolerance(machine: MachineBase) -> float:
     """
     counts = []
     for leg in machine.parameters.legs:
-        travel_per_turn = None if leg.drive is None else leg.drive.turn
+        travel_per_turn = None if leg.drive is None else leg.drive.travel_per_turn
         if leg.encoder is None or travel_per_turn is None:
             break
         counts.append(leg.encoder.resolution(travel_per_turn))

@@ -285,10 +285,12 @@ def _adaptive(
 ) -> None:
     """Integrate with adapted steps, and append them to `parts`."""
     # The first step tried is 1 ms; step size control adapts it.
-    clock = np.array([0.0, min(stop - begin, 1e-3)])
+    time_and_step = np.array([0.0, min(stop - begin, 1e-3)])
     total_steps = 0
     while True:
-        reason, n_steps = dormand_prince(*arguments, clock, stop - begin, tolerances, buffers)
+        reason, n_steps = dormand_prince(
+            *arguments, time_and_step, stop - begin, tolerances, buffers
+        )
         times, states, dense = (buffer[:n_steps].copy() for buffer in buffers)
         parts.append((begin + times, states, dense))
         total_steps += n_steps
@@ -298,7 +300,9 @@ def _adaptive(
             failure = {BUFFERS_FULL: "too many steps", STEP_COLLAPSED: "step size collapse"}.get(
                 reason, "singular"
             )
-            _stopped(failure, begin + float(clock[0]), arguments[2], float(clock[1]))
+            _stopped(
+                failure, begin + float(time_and_step[0]), arguments[2], float(time_and_step[1])
+            )
 
 
 def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:

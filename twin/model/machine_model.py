@@ -42,8 +42,8 @@ from twin.model.machine_base import (
     check_nearest,
     condition_number,
     constrained,
-    constraint_rows,
     coordinates_given,
+    evaluate_constraints,
     has_nearest,
     inside,
     joint_motion,
@@ -198,7 +198,9 @@ class MachineModel(MachineBase):
         """
         shape, (poses,) = flatten_batch(pose=as_pose(pose))
         n_constraints = 6 - self.dof
-        constraint_values = constraint_rows(self.constants.legs, poses, np.zeros((len(poses), 6)))
+        constraint_values = evaluate_constraints(
+            self.constants.legs, poses, np.zeros((len(poses), 6))
+        )
         return constraint_values[:, :n_constraints, :6].reshape((*shape, n_constraints, 6))
 
     def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> PlatformMotion:

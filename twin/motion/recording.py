@@ -74,7 +74,7 @@ MAX_JUMP_FRACTION = 0.25
 error.
 """
 
-UNLIMITED_JUMP_FRACTION = 0.05
+MAX_JUMP_WITHOUT_SPEED_LIMIT = 0.05
 """Largest ideal step of actuators without a speed limit, as a fraction of the stroke."""
 
 
@@ -158,7 +158,7 @@ def fitted_motion(
     Raises:
         InputError: not a machine, numbers out of range, or no room about home.
     """
-    machine, target_use = as_model(platform), positive(fraction, "share")
+    machine, target_use = as_model(platform), positive(fraction, "fraction")
     trial_size, accepted_use = positive(size, "size"), target_use
     while trial_size > MIN_FRACTION * size:
         motion = motion_of_size(trial_size)
@@ -177,7 +177,7 @@ def fitted_motion(
 def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIMESTEP) -> float:
     """Return the largest fraction of its limits that an actuator needs; infinite if out of reach.
 
-    Shares of the travel from home to the ends, of the speed, and of the force that is left at
+    Fractions of the travel from home to the ends, of the speed, and of the force that is left at
     rest. Limits that the machine's file does not give are left out.
 
     Args:
@@ -239,7 +239,7 @@ def _force_use(machine: MachineModel, forces: FloatArray) -> float:
 def _jump_use(machine: MachineModel, coordinates: FloatArray) -> float:
     """Return the largest jump of an actuator from home over the one that it can follow."""
     speed = _limits(machine, "speed")
-    max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
+    max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, MAX_JUMP_WITHOUT_SPEED_LIMIT)
     max_jump = np.minimum(max_fraction * machine.stroke, JUMP_TIME * speed)
     return float((np.abs(coordinates - machine.home_coordinates).max(axis=0) / max_jump).max())
 

@@ -47,8 +47,11 @@ CONTACT_LENGTH = 4.6
 LINK_PITCH = 0.194
 """[m] Length of a track link."""
 
-BOUNCE, PITCH = (1.3, 0.35), (1.0, 0.3)
-"""Natural frequencies [Hz] and damping ratios of the hull in heave and pitch."""
+HEAVE_MODE = (1.3, 0.35)
+"""Natural frequency [Hz] and damping ratio of the hull in heave."""
+
+PITCH_MODE = (1.0, 0.3)
+"""Natural frequency [Hz] and damping ratio of the hull in pitch."""
 
 FREQUENCY_BAND = (0.5, 70.0)
 """[Hz] Frequency content of tank motion in pitch (thesis, section 4.5)."""
@@ -62,7 +65,7 @@ LINK_HARMONICS = 3
 LINK_RIPPLE = np.array([0.5, 0.5, 0.25])
 """[m/s2], [rad/s2] Peak acceleration of the first line of the link ripple."""
 
-ROUGHNESS = np.array([0.3, 0.3, 0.2])
+BROAD_BAND_RMS = np.array([0.3, 0.3, 0.2])
 """[m/s2], [rad/s2] Root-mean-square acceleration of the broad-band part."""
 
 MIN_DURATION = 4.0
@@ -109,7 +112,8 @@ def hull_motion(frequencies: FloatArray, speed: float, profile: ComplexArray) ->
         3j * wavenumbers * (np.sin(half_angle) - half_angle * np.cos(half_angle)) / half_angle**3
     )
     columns = []
-    for patch_filter, (natural, damping) in ((mean_filter, BOUNCE), (-slope_filter, PITCH)):
+    filtered_modes = ((mean_filter, HEAVE_MODE), (-slope_filter, PITCH_MODE))
+    for patch_filter, (natural, damping) in filtered_modes:
         ratio = frequencies / natural
         spring_damper = 1.0 + 2j * damping * ratio
         columns.append(patch_filter * profile * spring_damper / (spring_damper - ratio**2))
@@ -202,7 +206,7 @@ class TankTrackMotion(FourierMotion):
                 hull[i] -= LINK_RIPPLE / n * np.exp(1j * phases[n - 1]) / omega[i] ** 2
         phases = generator.uniform(0.0, 2.0 * np.pi, hull.shape)
         # A line of amplitude a has the mean square a^2 / 2; all lines share it evenly.
-        hull -= ROUGHNESS * np.sqrt(2.0 / len(frequencies)) * np.exp(1j * phases) / omega**2
+        hull -= BROAD_BAND_RMS * np.sqrt(2.0 / len(frequencies)) * np.exp(1j * phases) / omega**2
         return hull
 
 

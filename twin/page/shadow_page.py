@@ -36,7 +36,7 @@ from twin.simulation.live.runner import HISTORY_LENGTH
 from twin.simulation.simulate import Scene
 
 FRAME_PERIOD = 0.1
-"""[s] Time between two pictures."""
+"""[s] Time between two frames."""
 
 ALARMS_LISTED = 8
 """Number of the newest alarms that are listed."""
@@ -47,7 +47,7 @@ MIN_CHART_RANGE = 1e-5
 AXIS_NAMES = ("x", "y", "z")
 
 
-class Picture(NamedTuple):
+class ShadowFrame(NamedTuple):
     """A shadow at one instant, as the page shows it."""
 
     state: ShadowState
@@ -58,7 +58,7 @@ class Picture(NamedTuple):
 
 
 class ShadowPage:
-    """Shows pictures in every browser that opens the page."""
+    """Shows the frames of a shadow in every browser that opens the page."""
 
     def __init__(self, server: Any, platform: MachineModel) -> None:
         """Build the page on viser's `server`."""
@@ -98,23 +98,23 @@ class ShadowPage:
         self._charts = LiveCharts(server, charts, container)
         self._charts.show(chart.name for chart in charts)
 
-    def show(self, picture: Picture) -> None:
-        """Send a picture to the browsers."""
-        state, measured = picture.state, picture.measured
+    def show(self, frame: ShadowFrame) -> None:
+        """Send a frame to the browsers."""
+        state, measured = frame.state, frame.measured
         difference = displacement(measured, state.pose)
         values = {"place": difference[:3], "angle": difference[3:], "residuals": state.residuals}
         self._history.append(state.time, values)
         self._view.update(Scene(measured), state.time, Scene(state.pose))
         self._charts.update(self._history)
-        reason = str(picture.alarms[-1]) if picture.alarms else ""
+        reason = str(frame.alarms[-1]) if frame.alarms else ""
         self._status.show(
             f"shadow \u00b7 {self._platform.name}", "running", state.time, nan, reason
         )
-        self.difference.content = note(_difference_text(picture, difference), "difference")
-        self.alarms.content = note(_alarms_text(picture.alarms), "alarms")
+        self.difference.content = note(_difference_text(frame, difference), "difference")
+        self.alarms.content = note(_alarms_text(frame.alarms), "alarms")
 
 
-def _difference_text(picture: Picture, offset: FloatArray) -> str:
+def _difference_text(frame: ShadowFrame, offset: FloatArray) -> str:
     """Return HTML of the difference between machine and twin."""
     rows = "".join(
         f"<tr><td>{axis}</td><td align='right'>{MICRO_SCALE * offset[k]:.0f} \u00b5m</td>"
@@ -122,7 +122,7 @@ def _difference_text(picture: Picture, offset: FloatArray) -> str:
         for k, axis in enumerate(AXIS_NAMES)
     )
     return (
-        f"{picture.state.phase}; {picture.missed} samples missed<br>Machine less twin:"
+        f"{frame.state.phase}; {frame.missed} samples missed<br>Machine less twin:"
         f"<table style='width: 100%'>{rows}</table>"
     )
 
@@ -184,7 +184,7 @@ class ShadowWindow:
                 self._connection.recv()
                 alarms = tuple(session.alarms[-ALARMS_LISTED:])
                 measured = measured_pose(self._platform, sample, state)
-                self._connection.send(Picture(state, measured, alarms, shadow.missed))
+                self._connection.send(ShadowFrame(state, measured, alarms, shadow.missed))
         except (EOFError, OSError):
             pass  # the page is gone; the shadow goes on
 

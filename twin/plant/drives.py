@@ -136,7 +136,7 @@ def fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
         positioning.span,
     )
     row[column.POSITION_RESOLUTION], row[column.FIELD_DAMPING] = (
-        positioning.digit,
+        positioning.resolution,
         positioning.field_damping,
     )
     row[column.UPDATE_STEPS] = max(1, round(1.0 / (positioning.update_rate * step)))

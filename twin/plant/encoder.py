@@ -22,11 +22,11 @@ from twin.kernels.plant.encoder import (
     DECODER_TRAVEL,
     NO_FAULT,
     NO_INDEX,
+    SCALE_COUNTS_PER_TURN,
     SCALE_INDEX,
     SCALE_ORIGIN,
     SCALE_RESOLUTION,
     SCALE_SIZE,
-    SCALE_TURN,
     TOO_FAST,
     count,
     count_many,
@@ -45,11 +45,11 @@ class Encoders:
     """One encoder per actuator, with an index pulse once a turn at a place that the seed draws.
 
     The counter is zero at power-up, counts in both directions, and is set to zero at every index
-    pulse: over several turns a sawtooth, from -turn to turn. Nothing is lost between two readings,
-    since the counting is done in hardware.
+    pulse: over several turns it is a sawtooth, from minus to plus the counts of a turn. Nothing is
+    lost between two readings, since the counting is done in hardware.
 
     Attributes:
-        turn: `(n,)` counts over one turn.
+        counts_per_turn: `(n,)` counts over one turn.
         resolution: `(n,)` one count in the actuators' coordinates [m, rad].
         index_coordinates: `(n,)` coordinate of the middle of one index pulse per actuator; the
             others are whole turns away. A calibration of the real machine determines them once.
@@ -58,35 +58,40 @@ class Encoders:
         Stewart thesis, section 4.3.2: 4096 counts over 5.08 mm.
     """
 
-    def __init__(self, resolution: Any, turn: Any, origin: Any, *, seed: int = 0) -> None:
+    def __init__(
+        self, resolution: Any, counts_per_turn: Any, origin: Any, *, seed: int = 0
+    ) -> None:
         """Draw where the counts and the index pulses lie.
 
         Args:
             resolution: `(n,)` one count in the actuators' coordinates [m, rad].
-            turn: counts over one turn, one number or `(n,)`.
+            counts_per_turn: counts over one turn, one number or `(n,)`.
             origin: `(n,)` coordinates near which to put the first pulses, such as the shortest.
             seed: of the places.
 
         Raises:
             InputError: wrong shapes, not finite, not above zero, turns that are no whole counts.
         """
-        steps = as_floats(resolution, "resolution")
-        if steps.ndim != 1 or not (steps > 0.0).all():
+        self.resolution = read_only(as_floats(resolution, "resolution"))
+        if self.resolution.ndim != 1 or not (self.resolution > 0.0).all():
             raise InputError("resolution", "must have shape (n,) and be above zero")
-        n = len(steps)
-        turns = np.broadcast_to(as_floats(turn, "turn"), (n,)) if np.ndim(turn) == 0 else (
-            as_vector(turn, "turn", n)
-        )  # fmt: skip
-        if not (turns >= MIN_COUNTS_PER_TURN).all() or (turns != np.floor(turns)).any():
-            raise InputError("turn", f"must be whole numbers, {MIN_COUNTS_PER_TURN} or more")
+        n = len(self.resolution)
+        counts = as_floats(counts_per_turn, "counts_per_turn")
+        counts = np.full(n, counts) if counts.ndim == 0 else as_vector(counts, "counts_per_turn", n)
+        if not (counts >= MIN_COUNTS_PER_TURN).all() or (counts != np.floor(counts)).any():
+            raise InputError(
+                "counts_per_turn", f"must be whole numbers, {MIN_COUNTS_PER_TURN} or more"
+            )
+        self.counts_per_turn = read_only(counts)
         random = np.random.default_rng(seed_sequence(seed, "encoders"))
         scales = np.empty((n, SCALE_SIZE))
-        scales[:, SCALE_RESOLUTION], scales[:, SCALE_TURN] = steps, turns
-        scales[:, SCALE_ORIGIN] = as_vector(origin, "origin", n) - random.random(n) * steps
-        scales[:, SCALE_INDEX] = np.floor(random.random(n) * turns)
+        scales[:, SCALE_RESOLUTION], scales[:, SCALE_COUNTS_PER_TURN] = self.resolution, counts
+        scales[:, SCALE_ORIGIN] = (
+            as_vector(origin, "origin", n) - random.random(n) * self.resolution
+        )
+        scales[:, SCALE_INDEX] = np.floor(random.random(n) * counts)
         self._scales, self._states = scales, np.zeros((n, COUNTER_SIZE))
-        self.turn, self.resolution = read_only(turns), read_only(steps)
-        pulse_middle = scales[:, SCALE_ORIGIN] + (scales[:, SCALE_INDEX] + 0.5) * steps
+        pulse_middle = scales[:, SCALE_ORIGIN] + (scales[:, SCALE_INDEX] + 0.5) * self.resolution
         self.index_coordinates = read_only(pulse_middle)
 
     @property
@@ -106,7 +111,11 @@ class Encoders:
         Raises:
             InputError: wrong shape, not finite.
         """
-        power_up(self._scales, self._states, as_vector(coordinates, "coordinates", len(self.turn)))
+        power_up(
+            self._scales,
+            self._states,
+            as_vector(coordinates, "coordinates", len(self.counts_per_turn)),
+        )
 
     def count(self, coordinates: FloatArray) -> None:
         """Count along a straight path to finite coordinates `(n,)`; called at every engine step."""
@@ -118,9 +127,9 @@ class Encoders:
         Raises:
             InputError: wrong shape, not finite.
         """
-        coordinate_rows = as_floats(coordinates, "coordinates", len(self.turn))
+        coordinate_rows = as_floats(coordinates, "coordinates", len(self.counts_per_turn))
         if coordinate_rows.ndim != 2 or not len(coordinate_rows):
-            raise InputError("coordinates", f"must have shape (k, {len(self.turn)})")
+            raise InputError("coordinates", f"must have shape (k, {len(self.counts_per_turn)})")
         states, raw = np.zeros_like(self._states), np.empty_like(coordinate_rows)
         power_up(self._scales, states, coordinate_rows[0])
         count_many(self._scales, states, coordinate_rows, raw)
@@ -134,14 +143,14 @@ def machine_encoders(platform: MachineModel, seed: int = 0) -> Encoders:
         InputError: a leg without an encoder, or whose drive has no travel per turn.
     """
     legs = as_model(platform).parameters.legs
-    steps, turns = [], []
+    resolutions, counts_per_turn = [], []
     for leg_number, leg in enumerate(legs, 1):
-        travel = None if leg.drive is None else leg.drive.turn
+        travel = None if leg.drive is None else leg.drive.travel_per_turn
         if leg.encoder is None or travel is None:
             raise InputError("leg.encoder", f"leg {leg_number} has no encoder that counts turns")
-        steps.append(leg.encoder.resolution(travel))
-        turns.append(leg.encoder.counts)
-    return Encoders(steps, turns, platform.minimum_coordinates, seed=seed)
+        resolutions.append(leg.encoder.resolution(travel))
+        counts_per_turn.append(leg.encoder.counts)
+    return Encoders(resolutions, counts_per_turn, platform.minimum_coordinates, seed=seed)
 
 
 FAULT_REASONS = {
@@ -163,14 +172,14 @@ class EncoderDecoder:
     show only in the drives' speeds (`expected`).
 
     Attributes:
-        turn: `(n,)` counts over one turn.
+        counts_per_turn: `(n,)` counts over one turn.
         resolution: `(n,)` one count [m, rad].
     """
 
     def __init__(
         self,
         resolution: Any,
-        turn: Any,
+        counts_per_turn: Any,
         *,
         max_counts: Any = None,
         max_homing_counts: Any = MAX_HOMING_COUNTS,
@@ -179,7 +188,7 @@ class EncoderDecoder:
 
         Args:
             resolution: `(n,)` one count in the actuators' coordinates [m, rad].
-            turn: `(n,)` counts over one turn.
+            counts_per_turn: `(n,)` counts over one turn.
             max_counts: counts in a sample that are possible; default all below half a turn.
             max_homing_counts: the same while homing.
 
@@ -188,8 +197,8 @@ class EncoderDecoder:
         """
         self.resolution = as_floats(resolution, "resolution")
         n = len(np.atleast_1d(self.resolution))
-        self.turn = as_vector(turn, "turn", n)
-        largest_jump = np.ceil(0.5 * self.turn) - 1.0
+        self.counts_per_turn = as_vector(counts_per_turn, "counts_per_turn", n)
+        largest_jump = np.ceil(0.5 * self.counts_per_turn) - 1.0
         self._max_counts = (
             largest_jump if max_counts is None else _counts(max_counts, "max_counts", largest_jump)
         )
@@ -211,7 +220,9 @@ class EncoderDecoder:
     def next_pulse(self) -> FloatArray:
         """Travel `(n,)` at the first index pulse above the present count; infinite before any."""
         states = self._states
-        counts_to_pulse = self.turn - np.mod(states[:, DECODER_RAW], self.turn)
+        counts_to_pulse = self.counts_per_turn - np.mod(
+            states[:, DECODER_RAW], self.counts_per_turn
+        )
         return np.where(
             states[:, DECODER_INDEXED] > 0.0, states[:, DECODER_TRAVEL] + counts_to_pulse, np.inf
         )
@@ -248,10 +259,12 @@ class EncoderDecoder:
             InputError: wrong shapes, not finite.
         """
         self._states[:] = 0.0
-        self._states[:, DECODER_RAW] = as_vector(raw, "raw", len(self.turn))
+        self._states[:, DECODER_RAW] = as_vector(raw, "raw", len(self.counts_per_turn))
         self._zero_coordinates[:] = np.nan
         if coordinates is not None:
-            self._zero_coordinates[:] = as_vector(coordinates, "coordinates", len(self.turn))
+            self._zero_coordinates[:] = as_vector(
+                coordinates, "coordinates", len(self.counts_per_turn)
+            )
             self._states[:, DECODER_INDEXED] = 1.0
 
     def update(self, raw: Any, expected: Any = None) -> None:
@@ -265,14 +278,14 @@ class EncoderDecoder:
         Raises:
             InputError: wrong shapes, not finite.
         """
-        counts = as_vector(raw, "raw", len(self.turn))
+        counts = as_vector(raw, "raw", len(self.counts_per_turn))
         expected_counts = counts if expected is None else (
-            as_vector(expected, "expected", len(self.turn)) / self.resolution
+            as_vector(expected, "expected", len(self.counts_per_turn)) / self.resolution
         )  # fmt: skip
         unwrap(
             self._states,
             counts,
-            self.turn,
+            self.counts_per_turn,
             self._max_counts,
             self._max_homing_counts,
             expected_counts,
@@ -296,7 +309,7 @@ class EncoderDecoder:
         decoder_state, count_size = self._states[actuator], self.resolution[actuator]
         if not decoder_state[DECODER_INDEXED] > 0.0:
             raise InputError("actuator", f"leg {actuator + 1} has not seen its index pulse")
-        turn_length = self.turn[actuator] * count_size
+        turn_length = self.counts_per_turn[actuator] * count_size
         distance_above_pulse = decoder_state[DECODER_RAW] * count_size
         turn_number = np.round((estimate - distance_above_pulse - index_coordinate) / turn_length)
         coordinate = float(index_coordinate + turn_number * turn_length + distance_above_pulse)
@@ -311,12 +324,12 @@ class EncoderDecoder:
         Raises:
             InputError: wrong shape, not finite.
         """
-        raw_rows = as_floats(raw, "raw", len(self.turn))
+        raw_rows = as_floats(raw, "raw", len(self.counts_per_turn))
         travel, fault_codes = np.empty_like(raw_rows), np.empty_like(raw_rows)
         unwrap_many(
             self._states.copy(),
             raw_rows,
-            self.turn,
+            self.counts_per_turn,
             self._max_counts,
             self._max_homing_counts,
             travel,
@@ -325,8 +338,8 @@ class EncoderDecoder:
         return travel, fault_codes
 
 
-def _counts(value: Any, field: str, half_turn: FloatArray) -> FloatArray:
-    counts = np.broadcast_to(as_floats(value, field), half_turn.shape).copy()
-    if not ((counts > 0.0) & (counts <= half_turn)).all():
+def _counts(value: Any, field: str, largest_counts: FloatArray) -> FloatArray:
+    counts = np.broadcast_to(as_floats(value, field), largest_counts.shape).copy()
+    if not ((counts > 0.0) & (counts <= largest_counts)).all():
         raise InputError(field, "must be above zero and below half a turn")
     return counts

@@ -45,7 +45,7 @@ class HomingSettings(NamedTuple):
 
     resolution: FloatArray
     """`(n,)` one count"""
-    turn: FloatArray
+    counts_per_turn: FloatArray
     """`(n,)` counts over one turn"""
     index_coordinates: FloatArray
     """`(n,)` coordinate of one index pulse, from calibration; the others are whole turns away"""
@@ -80,7 +80,7 @@ class HomingSettings(NamedTuple):
 def homing_settings(
     platform: MachineModel,
     resolution: Any,
-    turn: Any,
+    counts_per_turn: Any,
     index_coordinates: Any,
     *,
     start: Any = None,
@@ -94,7 +94,7 @@ def homing_settings(
     Args:
         platform: the machine; its lower switches are at its shortest coordinates.
         resolution: `(n,)` one count [m, rad].
-        turn: `(n,)` counts over one turn.
+        counts_per_turn: `(n,)` counts over one turn.
         index_coordinates: `(n,)` of one index pulse per actuator [m, rad].
         start: coordinates `(n,)` to go to; default those of home.
         period: control period [s].
@@ -119,13 +119,16 @@ def homing_settings(
     option_names = set(HomingSettings._field_defaults)
     if unknown := set(options) - option_names:
         raise InputError("options", f"unknown: {sorted(unknown)}; known: {sorted(option_names)}")
-    steps, counts = as_vector(resolution, "resolution", n), as_vector(turn, "turn", n)
+    count_lengths = as_vector(resolution, "resolution", n)
+    counts = as_vector(counts_per_turn, "counts_per_turn", n)
     stroke = maximum - minimum
     speed_limit = np.minimum(stroke, actuator_limit(platform, "speed", stroke))
-    creep_speed = np.minimum(CREEP_SPEED * speed_limit, 32.0 * steps / positive(period, "period"))
+    creep_speed = np.minimum(
+        CREEP_SPEED * speed_limit, 32.0 * count_lengths / positive(period, "period")
+    )
     approach = APPROACH_SPEED_FRACTION * speed_limit
     return HomingSettings(
-        read_only(steps),
+        read_only(count_lengths),
         read_only(counts),
         read_only(as_vector(index_coordinates, "index_coordinates", n)),
         minimum,
@@ -136,10 +139,10 @@ def homing_settings(
         read_only(
             SEARCH_TIME_MARGIN
             * np.maximum(
-                stroke / creep_speed, counts * steps / (INDEX_SPEED_FRACTION * creep_speed)
+                stroke / creep_speed, counts * count_lengths / (INDEX_SPEED_FRACTION * creep_speed)
             )
         ),
-        read_only(START_TOLERANCE * steps),
+        read_only(START_TOLERANCE * count_lengths),
         **{name: positive(value, name) for name, value in options.items()},
     )
 
@@ -197,7 +200,7 @@ class Homing:
         """Start in the first phase, before the first update."""
         self.settings = settings
         n = len(settings.start)
-        self.decoder = EncoderDecoder(settings.resolution, settings.turn)
+        self.decoder = EncoderDecoder(settings.resolution, settings.counts_per_turn)
         self.corrections = np.full(n, np.nan)
         self._phases = np.full(n, BRAKE_PHASE)
         self._release_travel = np.full(n, np.nan)
@@ -287,7 +290,7 @@ class Homing:
                 self._enter(i, WAITING_PHASE, time, travel)
                 return 0.0
             # One turn always holds an index pulse; half a turn more allows for the switch.
-            if travel_since_switch > 1.5 * settings.turn[i]:
+            if travel_since_switch > 1.5 * settings.counts_per_turn[i]:
                 self._give_up(i, "passed no index pulse over one and a half turns")
                 return 0.0
         if time - self._phase_start[i] > settings.longest_search[i]:
@@ -302,7 +305,7 @@ class Homing:
             return
         # A quarter of the commanded travel tolerates acceleration and a lagging drive.
         min_travel = 0.25 * speed * (time - check_time) / self.settings.resolution[i]
-        if abs(travel - check_travel) < min(min_travel, 0.5 * self.settings.turn[i]):
+        if abs(travel - check_travel) < min(min_travel, 0.5 * self.settings.counts_per_turn[i]):
             self._give_up(i, "does not move: check brake, drive and encoder")
         self._last_check[i] = time, travel
 

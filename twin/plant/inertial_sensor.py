@@ -42,7 +42,7 @@ class InertialErrors(NamedTuple):
     """`(6,)` turn-on bias of this run"""
     instability: FloatArray
     """`(6,)` standard deviations of the wandering bias"""
-    forgetting: FloatArray
+    drift_decay_rate: FloatArray
     """`(6,)` [1/s] one over its correlation time"""
     noise: FloatArray
     """`(6,)` root mean square of the noise"""
@@ -56,7 +56,7 @@ class InertialErrors(NamedTuple):
         model[:, layout.BIAS] = self.bias
         model[:, layout.NOISE] = self.noise
         model[:, layout.INSTABILITY] = self.instability
-        model[:, layout.FORGETTING] = self.forgetting
+        model[:, layout.DRIFT_DECAY_RATE] = self.drift_decay_rate
         model[:, layout.RANGE] = self.range
         return model
 

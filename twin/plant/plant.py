@@ -73,7 +73,7 @@ def encoder_resolution(leg: Any) -> float:
     """
     if leg.encoder is None:
         return 0.0
-    travel_per_turn = None if leg.drive is None else leg.drive.turn
+    travel_per_turn = None if leg.drive is None else leg.drive.travel_per_turn
     if travel_per_turn is None:
         raise InputError(
             "leg.encoder", "counts turns of a drive: give leg.drive, with scale_period if direct"
@@ -266,10 +266,10 @@ class Plant:
             gains: `(n, 2)` of the velocity loops: gain, and gain per integral time.
         """
         coordinates, rates = self.actuated(state)
-        holding = holding_forces(self.platform, state)
+        holding_force = holding_forces(self.platform, state)
         drives, states = self._drives, self._states
         states[:] = 0.0
-        effort = holding
+        motor_effort = holding_force
         if rates.any():
             # What moves has to overcome friction as well: all of it from the Stribeck speed on.
             smoothed_sign = np.minimum(
@@ -278,12 +278,12 @@ class Plant:
             friction_force = (
                 drives[:, column.FRICTION] * smoothed_sign + drives[:, column.VISCOUS] * rates
             )
-            effort = holding + friction_force
-        states[:, column.EFFORT] = states[:, column.INTEGRAL] = effort
+            motor_effort = holding_force + friction_force
+        states[:, column.EFFORT] = states[:, column.INTEGRAL] = motor_effort
         states[:, column.POSITION] = (
             coordinates
-            + np.sign(holding) * drives[:, column.HALF_BACKLASH]
-            + holding / self._stiffness
+            + np.sign(holding_force) * drives[:, column.HALF_BACKLASH]
+            + holding_force / self._stiffness
         )
         states[:, column.SPEED] = rates
         states[:, column.LEG_RATE] = states[:, column.EARLIER_LEG_RATE] = rates
@@ -293,7 +293,7 @@ class Plant:
                 states[:, column.POSITION] + position_lead
             )
         self._gains = np.ascontiguousarray(gains)
-        self._forces[:] = holding
+        self._forces[:] = holding_force
         self._step_count = 0
         if self._encoders is not None:
             self._encoders.power_up(states[:, column.POSITION])

@@ -257,9 +257,9 @@ class CauseDetector:
         self._leading_since = 0.0
         self._min_sizes = np.array([hypothesis.min_size for hypothesis in hypotheses])
         self._one_sided = np.array([hypothesis.one_sided for hypothesis in hypotheses])
-        causes = [hypothesis.cause for hypothesis in hypotheses]
+        self._counts = np.array([len(hypothesis.columns) for hypothesis in hypotheses], dtype=float)
         self._unexplained_indices = [
-            k for k, (kind, _) in enumerate(causes) if kind == "unexplained"
+            k for k, each in enumerate(hypotheses) if each.cause[0] == "unexplained"
         ]
         self.ratios = np.zeros(len(hypotheses))
 
@@ -271,17 +271,12 @@ class CauseDetector:
         for number, (residual, columns) in enumerate(blocks):
             self.window.add(residual, columns)
             if self.is_full and number % LEARNING_INTERVAL == 0:
-                rows.append(
-                    [self.window.estimate(hypothesis.columns)[0] for hypothesis in self._hypotheses]
-                )
+                rows.append([self.window.estimate(each.columns)[0] for each in self._hypotheses])
         self.window.clear()
-        coefficient_counts = np.array(
-            [len(hypothesis.columns) for hypothesis in self._hypotheses], dtype=float
-        )
-        statistics = np.array(rows) if rows else np.zeros((1, len(coefficient_counts)))
-        self.inflation = np.maximum(statistics.mean(axis=0) / coefficient_counts, WHITE_INFLATION)
-        decisions = 3600.0 / (2.0 * FORGETTING_TIME) * len(coefficient_counts)
-        quantiles = chi2.isf(FALSE_ALARMS / decisions, coefficient_counts)
+        statistics = np.array(rows) if rows else np.zeros((1, len(self._counts)))
+        self.inflation = np.maximum(statistics.mean(axis=0) / self._counts, WHITE_INFLATION)
+        decisions = 3600.0 / (2.0 * FORGETTING_TIME) * len(self._counts)
+        quantiles = chi2.isf(FALSE_ALARMS / decisions, self._counts)
         largest = statistics.max(axis=0) / self.inflation
         self.thresholds = np.maximum(quantiles, HEALTHY_MARGIN**2 * largest)
 
@@ -311,16 +306,12 @@ class CauseDetector:
         rows = []
         for hypothesis in self._hypotheses:
             other_columns = [k for k in known_columns if k not in hypothesis.columns]
-            base = (
-                known_statistic
-                if len(other_columns) == len(known_columns)
-                else self.window.estimate(other_columns)[0]
-            )
+            base = known_statistic
+            if len(other_columns) < len(known_columns):
+                base = self.window.estimate(other_columns)[0]
             joint_statistic, estimates = self.window.estimate([*hypothesis.columns, *other_columns])
-            own_estimates = estimates[: len(hypothesis.columns)]
-            size = float(
-                np.linalg.norm(own_estimates) if hypothesis.is_vector else own_estimates[0]
-            )
+            own = estimates[: len(hypothesis.columns)]
+            size = float(np.linalg.norm(own) if hypothesis.is_vector else own[0])
             energy = max(joint_statistic - base, 0.0)
             unexplained = self.window.energy - self.window.healthy_energy - base
             rows.append((energy, size, energy / max(unexplained, energy, TINY)))
@@ -337,15 +328,10 @@ class CauseDetector:
         if not self.is_full:
             return []
         findings = self.findings()
-        statistics, sizes, min_sizes = (
-            findings.statistics,
-            findings.sizes,
-            self._min_sizes + allowance,
-        )
-        magnitudes = np.abs(sizes)
-        self.ratios = np.sqrt(statistics / self.thresholds) * np.minimum(
-            magnitudes / min_sizes, 1.0
-        )
+        statistics, sizes, _ = findings
+        min_sizes, magnitudes = self._min_sizes + allowance, np.abs(sizes)
+        relative_sizes = np.minimum(magnitudes / min_sizes, 1.0)
+        self.ratios = np.sqrt(statistics / self.thresholds) * relative_sizes
         self._end_alarms(time)
         magnitudes[self._one_sided] = sizes[self._one_sided]
         is_fault = (statistics > self.thresholds) & (magnitudes > min_sizes)
@@ -378,28 +364,20 @@ class CauseDetector:
             elapsed: [s] time since the suspicion began.
         """
         observations = 1.0 + min(elapsed, 2.0 * FORGETTING_TIME) / CORRELATION_TIME
-        coefficient_counts = [len(hypothesis.columns) for hypothesis in self._hypotheses]
         evidence = -observations * np.log(1.0 - findings.explained_fractions + MODEL_ERROR)
-        evidence -= np.array(coefficient_counts) * log(observations)
-        named_indices = [
-            k for k in range(len(coefficient_counts)) if k not in self._unexplained_indices
-        ]
-        best_index = max(named_indices, key=lambda k: evidence[k])
+        evidence -= self._counts * log(observations)
+        unexplained, indices = self._unexplained_indices, range(len(evidence))
+        best = max((k for k in indices if k not in unexplained), key=lambda k: evidence[k])
+        cause = self._hypotheses[best].cause
         # An unexplained force in one leg rivals causes that have more coefficients.
         rivals = [
-            *named_indices,
-            *(
-                k
-                for k in self._unexplained_indices
-                if coefficient_counts[k] < coefficient_counts[best_index]
-            ),
+            evidence[k]
+            for k in indices
+            if self._hypotheses[k].cause != cause
+            and (k not in unexplained or self._counts[k] < self._counts[best])
         ]
-        cause = self._hypotheses[best_index].cause
-        rival_evidence = [evidence[k] for k in rivals if self._hypotheses[k].cause != cause]
-        is_certain = evidence[best_index] - max(rival_evidence, default=-np.inf) > 2.0 * log(
-            MIN_LIKELIHOOD_RATIO
-        )
-        return best_index if is_certain else None
+        lead = evidence[best] - max(rivals, default=-np.inf)
+        return best if lead > 2.0 * log(MIN_LIKELIHOOD_RATIO) else None
 
     def _raise_alarm(self, time: float, hypothesis: Hypothesis, size: float) -> list[Alarm]:
         """Return the alarm of a hypothesis, unless it lasts already."""

@@ -127,16 +127,11 @@ class ChannelWatch:
                 value == previous, self._change_times[name], receive_time
             )
             is_unchanged = receive_time - change_times > UNCHANGED_TIME
-            if name == "forces" and is_unchanged.any():
-                leg = int(np.argmax(is_unchanged))
-                size = float(receive_time - change_times[leg])
-                alarms.append(self._dead_channel_alarm(time, name, leg + 1, size, "stands still"))
-            elif is_unchanged.all():
-                alarms.append(
-                    self._dead_channel_alarm(
-                        time, name, None, receive_time - change_times[0], "stands still"
-                    )
-                )
+            first = int(np.argmax(is_unchanged))
+            leg = first + 1 if name == "forces" else None
+            if is_unchanged.any() if leg else is_unchanged.all():
+                size = receive_time - change_times[first]
+                alarms.append(self._dead_channel_alarm(time, name, leg, size, "stands still"))
         return alarms
 
     def _dead_channel_alarm(
@@ -223,11 +218,9 @@ class ShadowModel:
         """Bind views of the plant's arrays to the row of this machine."""
         plant, states = self._plant, self._plant.drives.states[0]
         self._states = states
-        self.pose, self.twist, self.acceleration = (
-            plant.pose[0],
-            plant.twist[0],
-            plant.acceleration[0],
-        )
+        self.pose = plant.pose[0]
+        self.twist = plant.twist[0]
+        self.acceleration = plant.acceleration[0]
         self._legs, self._leg_rates = plant.coordinates[0], plant.rates[0]
         self.forces, self.efforts = plant.forces[0], plant.effort[0]
         self.coordinates = states[:, column.POSITION]
@@ -404,13 +397,10 @@ class EncoderWatch:
             for leg in np.flatnonzero(is_jump).tolist():
                 _, count, offset_before = self._jumps.get(leg, (time, 0, float(self.offset[leg])))
                 self._jumps[leg] = time, count + 1, offset_before
-                lost_distance, step = (
-                    innovation[leg] - self._previous_innovation[leg],
-                    self._resolution[leg],
-                )
-                lost_distance = (
-                    step * np.rint(lost_distance / step) if step > 0.0 else lost_distance
-                )
+                lost_distance = innovation[leg] - self._previous_innovation[leg]
+                step = self._resolution[leg]
+                if step > 0.0:
+                    lost_distance = step * np.rint(lost_distance / step)
                 self.offset[leg] += lost_distance
                 innovation[leg] -= lost_distance
         is_unchanged = reading == self._last_reading
@@ -422,9 +412,8 @@ class EncoderWatch:
         frozen = (self._still_time >= DEAD_READING_TIME) & ~self.dead
         if frozen.any():
             frozen &= np.abs(disturbance - self._force) > self._sticking_force
-            alarms += [
-                self._dead_encoder_alarm(time, leg) for leg in np.flatnonzero(frozen).tolist()
-            ]
+            legs = np.flatnonzero(frozen).tolist()
+            alarms += [self._dead_encoder_alarm(time, leg) for leg in legs]
         return alarms
 
     def _learn_noise(self) -> None:
@@ -438,12 +427,8 @@ class EncoderWatch:
 
         The loop moves the leg whose reading is frozen, which looks to the model like a force.
         """
-        standing_legs = np.flatnonzero((self._still_time >= MAX_PAUSE) & ~self.dead).tolist()
-        return (
-            [self._dead_encoder_alarm(time, leg) for leg in standing_legs]
-            if len(standing_legs) == 1
-            else []
-        )
+        legs = np.flatnonzero((self._still_time >= MAX_PAUSE) & ~self.dead).tolist()
+        return [self._dead_encoder_alarm(time, legs[0])] if len(legs) == 1 else []
 
     def _after_jumps(self, time: float, reading: FloatArray) -> Iterator[Alarm]:
         """Yield the alarms that follow jumps: a dead encoder, or lost counts after `QUIET_TIME`.
@@ -467,12 +452,9 @@ class EncoderWatch:
                 time - last_jump >= QUIET_TIME > self._still_time[leg]
             ):  # not dead: its reading changes
                 del self._jumps[leg]
-                lost_distance, step = offset_before - float(self.offset[leg]), self._resolution[leg]
-                size, unit = (
-                    (round(lost_distance / step), "counts")
-                    if step > 0.0
-                    else (lost_distance, self._unit)
-                )
+                size, unit = offset_before - float(self.offset[leg]), self._unit
+                if (step := self._resolution[leg]) > 0.0:
+                    size, unit = round(size / step), "counts"
                 yield Alarm(time, "counts", leg + 1, size, unit)
 
     def _dead_encoder_alarm(self, time: float, leg: int, reason: str = "") -> Alarm:

@@ -104,19 +104,15 @@ class Residuals:
             drives.stribeck_speed * (drives.friction > 0.0), drives.friction_smoothing_speed
         )
         dry = np.where(drives.friction > 0.0, drives.friction, np.inf)
-        self._viscous_ratio, self._backlash_smoothing_force = (
-            drives.viscous / dry,
-            drives.backlash_smoothing_force,
-        )
+        self._viscous_ratio = drives.viscous / dry
+        self._backlash_smoothing_force = drives.backlash_smoothing_force
         self._filter_decay = exp(-model.period / ACCELERATION_FILTER_TIME)
         self._home = machine.home_coordinates
         self._center = np.array(machine.parameters.platform.body.center_of_mass)
         self._gravity = np.array([0.0, 0.0, machine.parameters.gravity])
-        self._filtered_rates, self._poses, self._coordinates = (
-            np.zeros(n),
-            np.zeros((2, 7)),
-            np.zeros((2, n)),
-        )
+        self._filtered_rates = np.zeros(n)
+        self._poses = np.zeros((2, 7))
+        self._coordinates = np.zeros((2, n))
         self.block_size = max(1, round(BLOCK_TIME / model.period))
         # One row a sample: pose, disturbance, and the regressors leg by leg.
         self._regressors_begin, width = 7 + n, 7 + n + n * REGRESSOR_COUNT

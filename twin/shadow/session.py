@@ -69,12 +69,13 @@ class ShadowSession:
         self.shadow, self.source, self.telemetry = shadow, source, telemetry
         self.recorder = recorder
         machine = shadow.machine
+        lengths, forces = (machine.coordinate_unit,), (machine.force_unit,)
         units = {
-            "estimated_coordinates": (machine.coordinate_unit,) * machine.n_actuators,
+            "estimated_coordinates": lengths,
             "estimated_pose": POSE_UNITS,
-            "estimated_forces": (machine.force_unit,) * machine.n_actuators,
-            "innovation": (machine.coordinate_unit,) * machine.n_actuators,
-            "disturbance": (machine.force_unit,) * machine.n_actuators,
+            "estimated_forces": forces,
+            "innovation": lengths,
+            "disturbance": forces,
         }
         self._recording: Recording | None = None
         if recorder is not None:
@@ -177,13 +178,8 @@ class ShadowSession:
         shadow.reset(learning=half_learned)
         for sample in self._learning_samples:
             shadow.update(sample)
-        known_alarms = {(alarm.time, alarm.kind, alarm.leg) for alarm in self.alarms}
-        new_alarms = (
-            candidate
-            for candidate in shadow.alarms
-            if (candidate.time, candidate.kind, candidate.leg) not in known_alarms
-        )
-        self.alarms += new_alarms
+        known = {alarm[:3] for alarm in self.alarms}
+        self.alarms += [alarm for alarm in shadow.alarms if alarm[:3] not in known]
         self._reported_alarms = len(shadow.alarms)
         self.is_shortened = True
         return True

@@ -314,11 +314,9 @@ class MachineWatch:
 
     def _watch_forces(self, time: float, block: Block) -> list[Alarm]:
         """Return new alarms of forces, and let the law follow friction that changes slowly."""
-        unexplained_and_columns, law, detector = (
-            self.forces.add(block),
-            self.forces.law,
-            self.forces.detector,
-        )
+        unexplained_and_columns = self.forces.add(block)
+        law = self.forces.law
+        detector = self.forces.detector
         if unexplained_and_columns is None or law is None:
             return []
         unexplained, columns = unexplained_and_columns

@@ -105,8 +105,8 @@ class Trajectory(RecordedMotion):
     def load(cls, path: str | Path) -> Self:
         """Return a trajectory from a file that `save` wrote.
 
-        The endings .csv and .parquet say so; every other file is taken for .npz. The numbers are
-        those that were written, to the last bit.
+        Files that end in .csv or .parquet are read as such, every other file as .npz. The numbers
+        are those that were written, to the last bit.
 
         Raises:
             InputError: no such file, not a trajectory, or written by a later format.
@@ -134,7 +134,7 @@ class Scene(NamedTuple):
 
 
 class RecordedScenes:
-    """Scenes of a trajectory, straight between its rows.
+    """Scenes of a trajectory, interpolated linearly between its rows.
 
     Attributes:
         trajectory: that is shown.

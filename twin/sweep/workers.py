@@ -50,7 +50,7 @@ RAY_VARIABLES = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUS
 """Environment variables, set before Ray is imported: it does not report its use, and a cluster of
 this computer stays on the loopback interface; otherwise its ports are open to the network."""
 
-RECOMMENDATION = (
+RESTART_ADVICE = (
     "What is finished is kept, the same call computes the rest. Every computer of the cluster "
     "needs the same version of this package."
 )
@@ -226,7 +226,7 @@ def _cluster(count: int | None, address: str | None) -> Iterator[Workers]:
         core_count = max(1, int(ray.cluster_resources().get("CPU", 1)))
         yield Workers(count or core_count, submit, death_errors)
     except errors.RayError as error:
-        raise StateError(f"the cluster cannot go on: {error}\n{RECOMMENDATION}") from None
+        raise StateError(f"the cluster cannot go on: {error}\n{RESTART_ADVICE}") from None
     finally:
         for reference in tuple(references):
             ray.cancel(reference, force=True)

@@ -54,8 +54,8 @@ LEARNING_LIBRARIES = ("torch", "stable_baselines3", "tensorboard")
 
 
 @dataclass
-class Ending:
-    """Request to end a search after the present iteration."""
+class StopRequest:
+    """Request to end a search after its present iteration."""
 
     stop: bool = False
 
@@ -188,19 +188,19 @@ def _search(
     callbacks: Sequence[Callback],
 ) -> Training:
     """Train by random search in a folder."""
-    curve, ending_request = LearningCurve(search.metrics, callbacks), Ending()
+    curve, stop_request = LearningCurve(search.metrics, callbacks), StopRequest()
     progress_points = settings.hyperparameters.curriculum
     widen(search.env, progress_points, 0.0)
     with (
         TrainingProgress(RANDOM_SEARCH, settings.steps, 0, progress) as progress_bar,
-        ended_by_signals(ending_request),
+        ended_by_signals(stop_request),
     ):
 
         def show(steps: int, mean_return: float) -> bool:
             progress_bar.show(steps, f"return {mean_return:.4g}")
             curve.save(folder / CURVE_FILE)
             widen(search.env, progress_points, steps / settings.steps)
-            return not ending_request.stop
+            return not stop_request.stop
 
         policy = search.run(settings.steps, curve, show)
     policy = replace(policy, origin=_origin(settings, search.steps, search.env, command))

@@ -64,7 +64,7 @@ GIF_OPTIONS = (
 nothing.
 """
 
-ENCODERS = {
+FILM_ENCODERS = {
     ".mp4": {"codec": "libx264", "pix_fmt_out": "yuv420p", "output_params": MP4_OPTIONS.split()},
     ".gif": {"codec": "gif", "pix_fmt_out": "pal8", "output_params": GIF_OPTIONS.split()},
 }
@@ -123,7 +123,7 @@ def write_images(path: Path, images: Iterable[Image], size: tuple[int, int], rat
             quality=None,
             macro_block_size=1,
             ffmpeg_log_level="error",
-            **ENCODERS[path.suffix],
+            **FILM_ENCODERS[path.suffix],
         )
         count = 0
         with closing(writer), suppress(OSError):  # of a program that has ended

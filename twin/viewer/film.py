@@ -72,7 +72,7 @@ def write_film(
         platform: its machine.
         path: ends in .mp4 (H.264, even numbers of pixels) or .gif (repeats for ever).
         look: size, view, quality, ghost and colours.
-        payload: what rides on the platform, as the engine was given it.
+        payload: what the platform carries, as the engine was given it.
         rate: pictures per second; default 30 for MP4 and 15 for GIF.
         speed: of the machine in the film: 0.1 is slow motion, ten times slower than it was.
         start: [s] of the run at which the film begins; default with the run.
@@ -82,7 +82,7 @@ def write_film(
         InputError: wrong types, numbers out of range, the run of another machine, an ending that
             is not known, a place that cannot be written to.
         MissingDependencyError: a library of the extra `render`, or OpenGL.
-        StateError: the program that codes films failed.
+        StateError: the video encoder failed.
     """
     as_instance(look, "look", Look)
     target = check_film(path, look.width, look.height)
@@ -115,7 +115,7 @@ def write_picture(
         platform: its machine.
         path: ends in .png.
         look: size, view, quality, ghost and colours.
-        payload: what rides on the platform, as the engine was given it.
+        payload: what the platform carries, as the engine was given it.
         time: [s] of the instant; default when the platform is farthest from its start.
 
     Raises:
@@ -140,7 +140,7 @@ def home_png(platform: MachineModel, width: int = 360, height: int = 300) -> byt
 
 
 def _scenes(trajectory: Trajectory, platform: MachineModel) -> RecordedScenes:
-    """Return what is to be drawn, of this machine."""
+    """Return the scenes of a run, which must be of this machine."""
     scenes = RecordedScenes(trajectory)
     name = as_model(platform).name
     if trajectory.machine != name:

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.control.linear import LinearMachine, linearise, sampled
+from twin.control.linear import LinearMachine, discretise, linearise
 from twin.control.linear.loop_shaping import (
     LoopShaping,
     achieved_gamma,
@@ -85,7 +85,7 @@ def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray,
     trajectory = simulate(
         platform, FREE_DURATION, pose, forces=linear.point.forces, timestep=CONTROL_PERIOD
     )
-    model = sampled(linear.system("forces", "displacement"), CONTROL_PERIOD)
+    model = discretise(linear.system("forces", "displacement"), CONTROL_PERIOD)
     state, displacements = np.concatenate([START_SIZE * START_DIRECTION, np.zeros(6)]), []
     for _ in range(len(trajectory)):
         displacements.append(model.C @ state)

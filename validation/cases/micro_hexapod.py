@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from twin.analysis.feasibility.course import Mobility
+from twin.analysis.feasibility.course import PoseBox
 from twin.analysis.feasibility.joint_angles import RequiredStroke, required_stroke
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import (
@@ -326,7 +326,7 @@ def check_micro_hexapod(platform: Platform) -> CaseResult:
     }
     sags = sag_over_gravity(platform, GRAVITY_FACTORS, target)
     nominal_sag = sags[GRAVITY_FACTORS.index(1.0)]
-    stroke = required_stroke(platform, Mobility.about(platform.home, MOTION_RANGES, "fixed_xyz"))
+    stroke = required_stroke(platform, PoseBox.about(platform.home, MOTION_RANGES, "fixed_xyz"))
     measures = [
         *_reached_entries(reached_poses, target),
         *notes,

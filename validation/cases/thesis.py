@@ -15,8 +15,8 @@ from twin.motion.specification import fitted_tank_course
 from twin.rotations import quaternion_from_angles
 from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.measures.comparison import (
-    DrivenMotion,
-    drive_through,
+    ActuatedMotion,
+    actuated_motion,
     end_work_measure,
     engines_along,
     work_measure,
@@ -159,23 +159,23 @@ def check_tank_motion(platform: Platform) -> CaseResult:
     the middle of the course.
     """
     motion = tank_motion(platform)
-    driven_motion = drive_through(platform, motion)
+    actuated = actuated_motion(platform, motion)
     caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
     engines, plots = engines_along(
         platform,
         motion,
-        driven_motion,
+        actuated,
         "Tank-track motion",
         TANK_ENGINE_TIME,
         begin=ENGINE_START,
         caption=caption,
     )
     measures = [
-        work_measure(platform, driven_motion, 1e-7),
-        end_work_measure(platform, driven_motion, 1e-8),
+        work_measure(platform, actuated, 1e-7),
+        end_work_measure(platform, actuated, 1e-8),
         *engines,
     ]
-    return check_tank_motion.result(platform, measures, plots, _tank_statements(driven_motion))
+    return check_tank_motion.result(platform, measures, plots, _tank_statements(actuated))
 
 
 @lru_cache(maxsize=4)
@@ -186,7 +186,7 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
     return fitted_tank_course(platform, tilt, TANK_DURATION)
 
 
-def _tank_statements(course: DrivenMotion) -> tuple[Statement, ...]:
+def _tank_statements(course: ActuatedMotion) -> tuple[Statement, ...]:
     thrust, speed = np.abs(course.forces).max(), np.abs(course.rates).max()
     return (
         STEWART_THESIS["tank_thrusts"].not_given(
@@ -218,16 +218,16 @@ def check_thesis_motion(platform: Platform) -> CaseResult:
     the thesis.
     """
     motion = pitch_sine()
-    driven_motion = drive_through(platform, motion)
+    actuated = actuated_motion(platform, motion)
     caption = "Thesis figures 2.6 and 3.6. Positive pitch turns the platform's x axis down."
     engines, plots = engines_along(
-        platform, motion, driven_motion, "Pitch sine", ENGINE_TIME, caption=caption
+        platform, motion, actuated, "Pitch sine", ENGINE_TIME, caption=caption
     )
     measures = [
-        *_thrusts(platform, driven_motion),
+        *_thrusts(platform, actuated),
         *engines,
     ]
-    statements = _statements(platform, motion, driven_motion)
+    statements = _statements(platform, motion, actuated)
     return check_thesis_motion.result(platform, measures, plots, statements)
 
 
@@ -262,7 +262,7 @@ def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> Flo
     return np.asarray(np.sqrt(along_x**2 + (py + y - ay) ** 2 + along_z**2))
 
 
-def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
+def _thrusts(platform: Platform, course: ActuatedMotion) -> Iterator[Entry]:
     scale = np.abs(course.forces).max()
     first_half = course.forces[: len(course.time) // 2 + 1]
     asymmetry = np.abs(first_half - first_half[::-1]).max() / scale
@@ -277,9 +277,9 @@ def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
 
 
 def _statements(
-    platform: Platform, motion: SineMotion, course: DrivenMotion
+    platform: Platform, motion: SineMotion, course: ActuatedMotion
 ) -> tuple[Statement, ...]:
-    centred_motion = drive_through(centred(platform), motion)
+    centred_motion = actuated_motion(centred(platform), motion)
     difference = centred_motion.forces - course.forces
     offset = largest(difference[0])
     variation = float(np.ptp(difference, axis=0).max())

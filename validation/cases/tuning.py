@@ -281,7 +281,7 @@ class HardwareSteps(NamedTuple):
     """[kg] load that an actuator moves in heave, without its motor"""
     loops: tuple[LoopModel, LoopModel]
     """linear models in pitch, armature included: thesis' gain, and gain in proportion"""
-    digit: float
+    speed_resolution: float
     """change of speed by one encoder count in one sample, relative to the commanded speed"""
     position: tuple[FloatArray, FloatArray]
     """time [s] and displacement after a step of 50 mm upwards, relative to the step"""
@@ -302,7 +302,9 @@ def hardware_steps(
         simulated: time [s] and speed per step of the first with the thesis' gains.
     """
     leg = hardware.parameters.legs[0]
-    assert leg.drive is not None and leg.encoder is not None and leg.drive.turn is not None
+    assert (
+        leg.drive is not None and leg.encoder is not None and leg.drive.travel_per_turn is not None
+    )
     inertia, mass = leg.drive.reflected().inertia, heave_leg(platform).mass
     pitch = path_mass(platform, axis_path(platform, "pitch"))
     gain = VELOCITY_GAIN * (inertia + pitch) / pitch
@@ -314,7 +316,7 @@ def hardware_steps(
         inertia,
         mass,
         (loop, loop.changed(velocity_gain=gain)),
-        leg.encoder.resolution(leg.drive.turn) / SAMPLE_TIME / STEP_SPEED,
+        leg.encoder.resolution(leg.drive.travel_per_turn) / SAMPLE_TIME / STEP_SPEED,
         PositionStudy().response(hardware),
         tuple(tuple(_scanned(hardware, inertia, mass, factor)) for factor in ARMATURE_RATIOS),
         step_figures(*simulated),
@@ -332,7 +334,7 @@ def _scanned(hardware: Platform, inertia: float, mass: float, factor: float) -> 
 def matches_figure(steps: HardwareSteps, figures: StepFigures) -> bool:
     """Return whether a step agrees with figure 4.28 of the thesis, within its encoder's counts."""
     return (
-        figures.overshoot <= steps.digit
+        figures.overshoot <= steps.speed_resolution
         and abs(figures.rise_time - steps.simulated.rise_time) <= RISE_TOLERANCE
         and figures.settling_time <= SETTLING_LIMIT
     )
@@ -359,7 +361,7 @@ def hardware_table(steps: HardwareSteps) -> Table:
         "Gain [N per mm/s]: overshoot, rise and settling time of the motors' speed, with Ti 3 ms "
         f"and all else as `hardware`; in proportion to the {steps.mass:.1f} kg in heave. A step "
         "agrees if its overshoot is below one count of the encoder in a sample "
-        f"({100.0 * steps.digit:.1f} percent), its rise time within "
+        f"({100.0 * steps.speed_resolution:.1f} percent), its rise time within "
         f"{1e3 * RISE_TOLERANCE:g} ms of the simulated {1e3 * steps.simulated.rise_time:.1f} ms, "
         f"and its settling time within {1e3 * SETTLING_LIMIT:g} ms.",
     )
@@ -427,8 +429,9 @@ def _gains_and_armature(steps: HardwareSteps) -> Statement:
         f"found. {_matching_pairs(steps)} With {1e-3 * steps.gain:.0f} N per mm/s, in proportion "
         f"to the mass that an actuator moves in pitch, the overshoot is "
         f"{100.0 * scaled_figures.overshoot:.1f} percent (one count of the encoder in a sample is "
-        f"{100.0 * steps.digit:.1f} percent), the rise time {1e3 * scaled_figures.rise_time:.1f} "
-        f"ms and the settling time {1e3 * scaled_figures.settling_time:.1f} ms; simulated are "
+        f"{100.0 * steps.speed_resolution:.1f} percent), the rise time "
+        f"{1e3 * scaled_figures.rise_time:.1f} ms and the settling time "
+        f"{1e3 * scaled_figures.settling_time:.1f} ms; simulated are "
         f"{1e3 * steps.simulated.rise_time:.1f} and {1e3 * steps.simulated.settling_time:.1f} ms. "
         f"The bandwidth is then {proportional.bandwidth:.0f} Hz, and the amplification grows from "
         f"{proportional_levels[0]:.2f} dB at 0.5 Hz to {proportional_levels[-1]:.1f} dB at 70 Hz. "
@@ -440,7 +443,7 @@ def _gains_and_armature(steps: HardwareSteps) -> Statement:
 
 def _encoder_bit(steps: HardwareSteps) -> Statement:
     """Return the statement about the speed from differences of encoder readings."""
-    response, count_speed = steps.proportion, steps.digit
+    response, count_speed = steps.proportion, steps.speed_resolution
     steps_per_sample = round(SAMPLE_TIME / (response.time[1] - response.time[0]))
     # Travel is counted in distances that the commanded speed covers in one sample.
     travel = (

@@ -302,7 +302,7 @@ def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
     return tuple(Curve(f"leg {i + 1}", time, column) for i, column in enumerate(values.T))
 
 
-class DrivenMotion(NamedTuple):
+class ActuatedMotion(NamedTuple):
     """A machine carried through a motion, sampled at even times."""
 
     time: FloatArray
@@ -320,9 +320,9 @@ class DrivenMotion(NamedTuple):
     """`(k, n)` [N, N m]"""
 
 
-def drive_through(
+def actuated_motion(
     platform: Platform, motion: Motion, time: FloatArray | None = None
-) -> DrivenMotion:
+) -> ActuatedMotion:
     """Return coordinates, rates and forces of the actuators along a motion, by the analytic model.
 
     Args:
@@ -335,7 +335,7 @@ def drive_through(
         time = np.arange(round(motion.duration / COMPARED_TIMESTEP) + 1.0) * COMPARED_TIMESTEP
     pose, twist, acceleration = platform.constrain(*motion(time))
     deflection = springs_along(platform, motion, time)
-    return DrivenMotion(
+    return ActuatedMotion(
         time,
         pose,
         twist,
@@ -372,7 +372,7 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     return np.asarray(solution.y.T)
 
 
-def work_measure(platform: Platform, course: DrivenMotion, tolerance: float) -> Measure:
+def work_measure(platform: Platform, course: ActuatedMotion, tolerance: float) -> Measure:
     """Return the largest running imbalance of work, losses and energy, per largest work or gain.
 
     The balance is taken from the start to every sample: over a whole period alone forces without
@@ -393,7 +393,7 @@ def work_measure(platform: Platform, course: DrivenMotion, tolerance: float) -> 
     return Measure(name, imbalance, tolerance, WORK_REASON)
 
 
-def end_work_measure(platform: Platform, course: DrivenMotion, tolerance: float) -> Measure:
+def end_work_measure(platform: Platform, course: ActuatedMotion, tolerance: float) -> Measure:
     """Return the imbalance of work, losses and energy at the end of a course, per work exchanged.
 
     Where a course ends as it began, nothing but losses and their integral is left.
@@ -415,7 +415,7 @@ def end_work_measure(platform: Platform, course: DrivenMotion, tolerance: float)
     return Measure(name, abs(imbalance) / exchanged, tolerance, END_REASON)
 
 
-def actuator_measures(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
+def actuator_measures(platform: Platform, course: ActuatedMotion) -> Iterator[Entry]:
     """Yield the largest speed and force of an actuator, with its limits as a note."""
     actuator = platform.parameters.leg.actuator
     for name, values, unit, limit in (
@@ -429,7 +429,7 @@ def actuator_measures(platform: Platform, course: DrivenMotion) -> Iterator[Entr
 def engines_along(
     platform: Platform,
     motion: Motion,
-    course: DrivenMotion,
+    course: ActuatedMotion,
     title: str,
     longest: float,
     *,
@@ -457,7 +457,7 @@ def engines_along(
     return [*projected, *followed], [legs, *plots]
 
 
-def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Entry], list[Curve]]:
+def projection_along(platform: Platform, course: ActuatedMotion) -> tuple[list[Entry], list[Curve]]:
     """Return the engines' projection errors at states all along the motion."""
     indices = np.linspace(0, len(course.time) - 1, PROJECTED_STATES).astype(int)
     states = RandomStates(
@@ -477,7 +477,7 @@ def follow(
     The part begins at `begin` [s] and lasts `longest` [s], less in a small or stiff machine.
     """
     duration, step = duration_for(platform, longest), compared_step(platform)
-    excerpt = drive_through(
+    excerpt = actuated_motion(
         platform, motion, begin + np.arange(round(duration / step) + 1.0) * step
     )
     return trajectory_comparison(
@@ -492,7 +492,7 @@ def follow(
 
 
 def legs_plot(
-    platform: Platform, course: DrivenMotion, title: str, projection: list[Curve], caption: str
+    platform: Platform, course: ActuatedMotion, title: str, projection: list[Curve], caption: str
 ) -> Plot:
     """Return actuator coordinates, forces, and the projection errors below."""
     travel = course.coordinates - platform.minimum_coordinates

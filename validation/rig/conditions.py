@@ -57,7 +57,7 @@ class Conditions:
     """[m] standard deviation, before rounding to counts"""
     current_bias: tuple[float, ...] = ()
     """[N] biases of currents and motor forces, as forces"""
-    current_digit: float = 0.0
+    current_resolution: float = 0.0
     """[N] resolution of currents and motor forces, as a force"""
     force_noise: float = 0.0
     """[N] standard deviation of all measured forces"""

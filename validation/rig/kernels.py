@@ -54,8 +54,8 @@ class Drives(NamedTuple):
     """force of the motor, relative to the force that its drive assumes"""
     lag: FloatArray
     peak: FloatArray
-    effort_digit: FloatArray
-    speed_digit: FloatArray
+    effort_resolution: FloatArray
+    speed_resolution: FloatArray
     gain: FloatArray
     """force per error of the speed, of the drive's velocity loop"""
     integral_gain: FloatArray
@@ -384,8 +384,8 @@ def update_effort(
     drives: Drives, state: State, n: int, command: float, mode: int, h: float
 ) -> None:
     """Move the effort of motor `n` towards what the command and the drive's loop ask for."""
-    digit = drives.effort_digit[n] if mode == FORCE_MODE else drives.speed_digit[n]
-    target_effort = digit * round(command / digit) if digit > 0.0 else command
+    resolution = drives.effort_resolution[n] if mode == FORCE_MODE else drives.speed_resolution[n]
+    target_effort = resolution * round(command / resolution) if resolution > 0.0 else command
     if mode == SPEED_MODE:
         error = target_effort - 1.5 * state.speed[n] + 0.5 * state.last_speed[n]
         half = 0.5 * h * drives.integral_gain[n] * error

@@ -390,9 +390,9 @@ def log_of_run(
     elif forces != "none":
         motor_forces = records.motor_force + noise
         motor_forces = motor_forces + np.array(conditions.for_legs("current_bias", count, 0.0))
-        if conditions.current_digit > 0.0:
-            motor_forces = conditions.current_digit * np.round(
-                motor_forces / conditions.current_digit
+        if conditions.current_resolution > 0.0:
+            motor_forces = conditions.current_resolution * np.round(
+                motor_forces / conditions.current_resolution
             )
         is_current = forces == "current"
         scale = FORCE_PER_CURRENT if is_current else 1.0

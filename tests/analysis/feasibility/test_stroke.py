@@ -9,7 +9,7 @@ from refusals import refused
 from tolerance import assert_within
 
 import twin
-from twin.analysis.feasibility.course import Mobility
+from twin.analysis.feasibility.course import PoseBox
 from twin.analysis.feasibility.joint_angles import required_stroke
 from twin.motion import SineMotion, axis_names
 
@@ -26,7 +26,7 @@ def box(machine, widths, name):
         axis: (scale[k] * min(ends), scale[k] * max(ends))
         for k, (axis, ends) in enumerate(zip(axis_names(name), widths, strict=False))
     }
-    return Mobility.about(machine.home, pairs, name)
+    return PoseBox.about(machine.home, pairs, name)
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def test_corners_alone_are_not_enough(stewart):
     """Both ends of some legs lie inside the box or on its faces when it is wide."""
     ranges = dict.fromkeys("xyz", (-0.3, 0.3))
     ranges |= {"angle_x": (-0.6, 0.6), "angle_y": (-0.6, 0.6), "angle_z": (-0.9, 0.9)}
-    wanted = Mobility.about(stewart.home, ranges, "fixed_xyz")
+    wanted = PoseBox.about(stewart.home, ranges, "fixed_xyz")
     found = required_stroke(stewart, wanted)
     corners = stewart.inverse_kinematics(wanted.poses(wanted.corners()))
     assert (corners.min(axis=0) - found.minimum).max() > 0.05
@@ -69,7 +69,7 @@ def test_wide_boxes_with_several_extremes(subtests, stewart):
             width = random.uniform(0.3, 1.0, 6) * [0.6, 0.6, 0.6, 2.5, 1.2, 1.2]
             middle = random.uniform(-0.3, 0.3, 6) * width
             pairs = np.stack([middle - width, middle + width], axis=1)
-            wanted = Mobility.about(stewart.home, dict(zip(axis_names(), pairs, strict=True)))
+            wanted = PoseBox.about(stewart.home, dict(zip(axis_names(), pairs, strict=True)))
             found = required_stroke(stewart, wanted)
             tried = random.uniform(wanted.low, wanted.high, (100_000, 6))
             edges = np.where(random.random(tried.shape) < 0.5, wanted.low, wanted.high)
@@ -83,7 +83,7 @@ def test_wide_boxes_with_several_extremes(subtests, stewart):
 
 def test_heave_in_closed_form(srspm):
     """Straight up from home, a leg of horizontal reach r is sqrt(r^2 + z^2) long."""
-    found = required_stroke(srspm, Mobility.about(srspm.home, {"z": (-0.05, 0.07)}))
+    found = required_stroke(srspm, PoseBox.about(srspm.home, {"z": (-0.05, 0.07)}))
     across = np.hypot(*srspm.parameters.home_leg_vectors[:, :2].T)
     low, high = (np.hypot(across, srspm.home[2] + rise) for rise in (-0.05, 0.07))
     assert_within(found.minimum, low, 1e-14)
@@ -98,7 +98,7 @@ def test_extreme_inside_the_box(srspm):
     """Sideways past the foot of a leg, the leg is shortest where it stands upright."""
     leg = 0
     vector = srspm.parameters.home_leg_vectors[leg]
-    wanted = Mobility.about(srspm.home, {"x": (-3.0, 3.0), "y": (-3.0, 3.0)})
+    wanted = PoseBox.about(srspm.home, {"x": (-3.0, 3.0), "y": (-3.0, 3.0)})
     found = required_stroke(srspm, wanted)
     assert found.minimum[leg] == pytest.approx(vector[2], abs=1e-11)
     place = found.minimum_poses[leg][:2] - srspm.home[:2]
@@ -108,7 +108,7 @@ def test_extreme_inside_the_box(srspm):
 
 def test_axes_are_those_of_motions(stewart):
     ranges = {"x": (0.02, 0.02), "yaw": (0.1, 0.1), "roll": (-0.2, -0.2)}
-    wanted = Mobility.about(stewart.home, ranges)
+    wanted = PoseBox.about(stewart.home, ranges)
     motion = SineMotion(
         stewart.home,
         amplitude={"x": 0.02, "yaw": 0.1, "roll": -0.2},
@@ -124,17 +124,17 @@ def test_axes_are_those_of_motions(stewart):
 def test_poses_out_of_reach_are_named():
     machine = twin.load("rss")
     # Stretched legs reach 1.52 m from their base joints.
-    found = required_stroke(machine, Mobility.about(machine.home, {"z": (0.0, 2.0)}))
+    found = required_stroke(machine, PoseBox.about(machine.home, {"z": (0.0, 2.0)}))
     assert len(found.unreachable)
     assert found.unreachable[:, 2].max() == pytest.approx(machine.home[2] + 2.0)
     assert not found.possible
     assert np.isfinite(found.stroke).all()
     with refused("reaches no pose"):
-        required_stroke(machine, Mobility.about(machine.home, {"z": (3.0, 4.0)}))
+        required_stroke(machine, PoseBox.about(machine.home, {"z": (3.0, 4.0)}))
 
 
 def test_the_answer_is_always_the_same(stewart):
-    wanted = Mobility.about(stewart.home, {"x": (-0.1, 0.1), "yaw": (-0.2, 0.1), "z": (0.0, 0.05)})
+    wanted = PoseBox.about(stewart.home, {"x": (-0.1, 0.1), "yaw": (-0.2, 0.1), "z": (0.0, 0.05)})
     first, second = (required_stroke(stewart, wanted) for _ in range(2))
     for one, two in zip(first, second, strict=True):
         assert_array_equal(one, two)
@@ -151,6 +151,6 @@ def test_bad_ranges(subtests, stewart):
     ]:
         with subtests.test(f"{ranges}"):
             with refused("ranges"):
-                Mobility.about(stewart.home, ranges)
-            with refused("mobility"):
+                PoseBox.about(stewart.home, ranges)
+            with refused("pose_box"):
                 required_stroke(stewart, {"z": (0.0, 0.1)})

@@ -12,8 +12,8 @@ from twin.analysis.frequency.response import (
     MIN_COHERENCE,
     SteppedSine,
     SweptSine,
+    burst_response,
     joined,
-    record_response,
     sine_response,
     sweep_response,
 )
@@ -73,7 +73,7 @@ def test_whole_records_have_no_leakage(subtests):
         with subtests.test(f"{name}"):
             given = np.concatenate([swept(4.0), np.zeros(1000)])
             received = signal.lfilter(*FILTERS[name], given)
-            found = record_response(given, received, PERIOD, low=10.0, high=350.0)
+            found = burst_response(given, received, PERIOD, low=10.0, high=350.0)
             assert_within(found.gain, exact(name, found.frequency), 1e-9)
 
 

@@ -18,7 +18,7 @@ from twin.control.active_damping import (
 from twin.control.active_damping.closed_loop import driven_plant, structural_damping
 from twin.control.active_damping.hac_lac import riccati
 from twin.control.linear import linearise, rest_at
-from twin.control.linear.machine import sampled, with_drives
+from twin.control.linear.machine import discretise, with_drives
 from twin.errors import StateError
 from twin.machine.machine import MachineParameters
 from twin.rotations import displaced, displacement
@@ -107,7 +107,7 @@ def test_without_drives_it_is_the_sampled_machine_with_the_past_force(name):
     n = linear.platform.n_actuators
     found = driven_plant(linear, step, ("wrench",), ("displacement",))
     names = ("coordinates", "rates", "displacement")
-    wanted = sampled(linear.system(("forces", "wrench"), names), step)
+    wanted = discretise(linear.system(("forces", "wrench"), names), step)
     places = [0.0, 3.0, 40.0]
     answer, other = found.response(places[1:]), wanted.response(places[1:])
     rows = [*range(2 * n), *range(3 * n, 3 * n + 6)]
@@ -122,7 +122,7 @@ def test_rigid_transmissions_add_the_armature_as_with_drives():
     platform = driven("compliant_stewart", delay=0.0, current_lag=0.0, stiffness=1e9, damping=1e5)
     linear, step = linearise(platform), 1e-3
     found = driven_plant(linear, step, (), ("displacement",)).response([0.5, 2.0, 8.0])
-    rigid = sampled(with_drives(linear).system("forces", "displacement"), step)
+    rigid = discretise(with_drives(linear).system("forces", "displacement"), step)
     wanted = rigid.response([0.5, 2.0, 8.0])
     assert_allclose(found[:, 18:], wanted, rtol=1e-4, atol=1e-10)
 

@@ -13,7 +13,7 @@ from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.stiffness import stiffness_matrix, with_gravity
-from twin.control.linear import linearise, rest_at, sampled
+from twin.control.linear import discretise, linearise, rest_at
 from twin.control.linear.machine import (
     driven_system,
     spring_constants,
@@ -235,7 +235,7 @@ def test_nonlinear_simulation_of_a_small_motion(name):
         deflection=linear.point.deflection,
         timestep=step,
     )
-    model = sampled(linear.system("forces", "displacement"), step)
+    model = discretise(linear.system("forces", "displacement"), step)
     state = np.zeros(2 * linear.size)
     state[:6] = start
     predicted = []
@@ -328,6 +328,6 @@ def test_bad_input(stewart):
     with refused():
         rest_at(stewart, np.zeros(7))
     with refused():
-        sampled(sampled(system, 1e-3), 1e-3)
+        discretise(discretise(system, 1e-3), 1e-3)
     with refused():
         system.response([-1.0])

@@ -7,7 +7,7 @@ from refusals import refused
 from tolerance import assert_within, max_abs
 
 import twin
-from twin.control.linear import linearise, sampled
+from twin.control.linear import discretise, linearise
 from twin.control.linear.loop_shaping import (
     LoopShaping,
     ShapingWeights,
@@ -107,7 +107,7 @@ def test_margins_of_each_actuator(design):
 
 def test_sampled_controller_is_stable(design):
     law = trapezoidal(design.controller, 1e-3)
-    assert max_abs(feedback_poles(sampled(design.plant, 1e-3), law)) < 1.0
+    assert max_abs(feedback_poles(discretise(design.plant, 1e-3), law)) < 1.0
     low = np.array([0.5, 5.0])
     assert_allclose(law.response(low), design.controller.response(low), rtol=1e-2)
 

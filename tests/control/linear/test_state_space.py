@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from refusals import refused
 
-from twin.control.linear.machine import StateSpace, feedback_poles, sampled, series
+from twin.control.linear.machine import StateSpace, discretise, feedback_poles, series
 
 
 def draw(states, inputs, outputs, seed):
@@ -20,7 +20,7 @@ def test_response_is_python_controls():
     grid = np.array([0.01, 0.3, 2.0])
     wanted = np.moveaxis(system.to_control()(2j * np.pi * grid), -1, 0)
     assert_allclose(system.response(grid), wanted, rtol=1e-9, atol=1e-12)
-    late = sampled(system, 0.05)
+    late = discretise(system, 0.05)
     wanted = np.moveaxis(late.to_control()(np.exp(2j * np.pi * grid * 0.05)), -1, 0)
     assert_allclose(late.response(grid), wanted, rtol=1e-9, atol=1e-12)
 
@@ -32,8 +32,8 @@ def test_delayed_sampling_is_the_undelayed_one_shifted(delay, seed):
     period, parts = 0.1, 100
     late = round(delay / (period / parts)) * period / parts
     system = draw(3, 2, 2, seed)._replace(D=np.zeros((2, 2)))
-    fine = sampled(system, period / parts)
-    slow = sampled(system, period, late)
+    fine = discretise(system, period / parts)
+    slow = discretise(system, period, late)
     inputs = np.random.default_rng(seed).normal(size=(6, 2))
     x, z = np.zeros(3), np.zeros(len(slow.A))
     shift = round(late / (period / parts))
@@ -64,9 +64,9 @@ def test_series_and_feedback_are_python_controls():
 
 def test_rates_of_sampled_poles():
     system = draw(4, 1, 1, 3)
-    found = np.sort_complex(sampled(system, 1e-3).rates)
+    found = np.sort_complex(discretise(system, 1e-3).rates)
     assert_allclose(found, np.sort_complex(system.poles), rtol=1e-8, atol=1e-8)
-    assert system.stable == sampled(system, 1e-3).stable
+    assert system.stable == discretise(system, 1e-3).stable
 
 
 def test_sizes_must_fit():

@@ -11,9 +11,9 @@ from scipy.linalg import expm
 
 from twin.control.observer.kalman_observer import (
     DISCRETISATION_METHODS,
+    discretise,
     disturbance_model,
     hardware,
-    sampled,
     steady_gains,
     thesis_code,
     thesis_text,
@@ -26,7 +26,7 @@ MASSES = np.array([18.8, 27.87, 747.0])
 def test_exact_sampling_is_the_matrix_exponential(printed):
     model = disturbance_model(MASSES, 3073.0, printed=printed)
     for period in (1e-3, 0.2):
-        step = sampled(model, period)
+        step = discretise(model, period)
         for k in range(len(MASSES)):
             inputs = np.column_stack([model.input[k], model.noise[k]])
             block = np.zeros((6, 6))
@@ -39,7 +39,7 @@ def test_exact_sampling_is_the_matrix_exponential(printed):
 
 def test_sampled_motion_is_that_of_the_mass_under_held_forces():
     mass, period, force, disturbance = 27.87, 0.01, 140.0, -60.0
-    step = sampled(disturbance_model(mass), period)
+    step = discretise(disturbance_model(mass), period)
     start = np.array([0.3, -0.2, disturbance])
     moved = step.transition[0] @ start + step.input[0] * force
     run = solve_ivp(
@@ -51,13 +51,13 @@ def test_sampled_motion_is_that_of_the_mass_under_held_forces():
 
 def test_first_order_matrices_are_the_printed_ones_but_for_the_friction():
     period, mass, largest = 1e-3, 27.87, 3073.0
-    printed = sampled(disturbance_model(mass, largest, printed=True), period, "first_order")
+    printed = discretise(disturbance_model(mass, largest, printed=True), period, "first_order")
     matrix = [[1, period, 0], [0, 1 - period / mass, -period / mass], [0, 0, 1]]
     assert_allclose(printed.transition[0], matrix, rtol=1e-15)
     assert_allclose(printed.input[0], [0, period / mass, 0], rtol=1e-15)
     noise = [[0, 0], [period / mass, 0], [0, period * largest]]
     assert_allclose(printed.noise[0], noise, rtol=1e-15)
-    ours = sampled(disturbance_model(mass, largest), period, "first_order")
+    ours = discretise(disturbance_model(mass, largest), period, "first_order")
     assert ours.transition[0, 1, 1] == 1.0
 
 
@@ -68,7 +68,7 @@ def test_sampling_errors_fall_with_the_order_of_the_method():
     for method in DISCRETISATION_METHODS:
         errors[method] = []
         for period in (1e-3, 5e-4):
-            exact, step = sampled(model, period), sampled(model, period, method)
+            exact, step = discretise(model, period), discretise(model, period, method)
             difference = (step.transition - exact.transition)[0] @ state
             difference += (step.input - exact.input)[0] * force
             errors[method].append(np.abs(difference[0]))
@@ -78,7 +78,7 @@ def test_sampling_errors_fall_with_the_order_of_the_method():
 
 def test_tustin_position_follows_a_slow_force_and_its_speed_is_half_a_period_late():
     mass, period, force = 18.8, 1e-3, 30.0
-    step = sampled(disturbance_model(mass), period, "tustin")
+    step = discretise(disturbance_model(mass), period, "tustin")
     state = np.zeros(3)
     for k in range(400):
         position = step.output[0] @ state + step.feedthrough[0] * force
@@ -129,7 +129,7 @@ def test_bad_numbers_are_refused(value):
     for build in (
         lambda: disturbance_model(value),
         lambda: disturbance_model(10.0, value),
-        lambda: sampled(disturbance_model(10.0), value),
+        lambda: discretise(disturbance_model(10.0), value),
         lambda: thesis_text(value, 3000.0),
         lambda: hardware(value, 1e-6, 1.0),
         lambda: hardware(10.0, value, 1.0),
@@ -143,7 +143,7 @@ def test_bad_shapes_and_names_are_refused():
     for build in (
         lambda: disturbance_model(np.ones((2, 2))),
         lambda: disturbance_model(np.ones(3), np.ones(2)),
-        lambda: sampled(disturbance_model(1.0), 1e-3, "euler"),
+        lambda: discretise(disturbance_model(1.0), 1e-3, "euler"),
         lambda: hardware(np.ones(3), 1e-6, np.ones(2)),
         lambda: hardware(np.ones(3), 1e-6, 1.0, force_noise=-1.0),
         lambda: thesis_code(0),

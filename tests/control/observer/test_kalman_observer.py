@@ -9,11 +9,11 @@ from tolerance import assert_within
 from twin.control.observer.kalman_observer import (
     CovarianceError,
     KalmanObserver,
+    discretise,
     disturbance_model,
     hardware,
     observer_poles,
     recursive_gains,
-    sampled,
     steady_gains,
     thesis_code,
     thesis_text,
@@ -118,7 +118,7 @@ def test_printed_friction_biases_the_disturbance_by_one_newton_per_speed():
     mass, period, speed = 27.87, 1e-3, 0.2
     right = DESIGNS["text"]
     printed = right._replace(
-        model=sampled(disturbance_model(np.full(6, mass), 3073.0, printed=True), period)
+        model=discretise(disturbance_model(np.full(6, mass), 3073.0, printed=True), period)
     )
     found = {}
     for name, design in (("right", right), ("printed", printed)):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from recorded_motion import nominal
+from scipy.integrate import solve_ivp
 
 from twin.identification.parameters import nominal_array, select
-from twin.identification.prediction.optimise import Solution
+from twin.identification.prediction.optimise import Search, Solution
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import recording_of
 from twin.identification.prediction.terms import FreeTerms, RecordedMotion
@@ -59,6 +60,74 @@ def test_what_swings_follows_slowly_and_stays_behind_quickly(hertz: float, facto
     whole = wrench[3000:, 0] - 10.0 * acceleration[3000:]
     size = np.sqrt((whole**2).mean() / (acceleration[3000:] ** 2).mean()) / 10.0
     assert size == pytest.approx(factor, abs=0.15)
+
+
+@pytest.mark.quick
+def test_what_swings_on_a_turning_platform_pulls_as_its_mass_is_accelerated() -> None:
+    """The part at b = p + u e + h n has the force m (g - b'') there, in the plane of x and z.
+
+    The unit vectors e and n turn by the pitch; u follows from the part of b'' - g along e.
+    """
+    machine, mass, hertz, damping = nominal(), 10.0, 1.0, 0.05
+    w, wave, turn = 2.0 * np.pi * hertz, 2.0 * np.pi * 0.7, 0.3
+    x, height = machine.parameters.platform.body.center_of_mass[::2]
+    gravity = np.array([0.0, machine.parameters.gravity])
+
+    def state(t: float, u: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return e, and the acceleration of the part less gravity without that of u."""
+        angle, spin = turn * (1.0 - np.cos(wave * t)), turn * wave * np.sin(wave * t)
+        bend = turn * wave**2 * np.cos(wave * t)
+        e, n = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        slid = np.array([0.05 * wave**2 * np.sin(wave * t), 0.0])
+        coriolis = -2.0 * rate * spin * n
+        centripetal = -(spin**2) * ((x + u) * e + height * n)
+        return e, slid + coriolis + centripetal + bend * (height * e - (x + u) * n) + gravity
+
+    def slope(t: float, y: np.ndarray) -> list[float]:
+        e, rest = state(t, *y)
+        return [y[1], -rest @ e - 2.0 * damping * w * y[1] - w**2 * y[0]]
+
+    swing = solve_ivp(slope, (0.0, 4.0), [0.0, 0.0], t_eval=TIMES, rtol=1e-9, atol=1e-12).y.T
+    angle = turn * (1.0 - np.cos(wave * TIMES))
+    motion = recorded_motion(0.0 * TIMES, 0.05 * wave**2 * np.sin(wave * TIMES))
+    motion.pose[:, 3:] = 0.0
+    motion.pose[:, 3], motion.pose[:, 5] = np.cos(0.5 * angle), np.sin(0.5 * angle)
+    motion.twist[:, 4] = turn * wave * np.sin(wave * TIMES)
+    motion.acceleration[:, 4] = turn * wave**2 * np.cos(wave * TIMES)
+    terms = FreeTerms(machine, select(machine, "pendulum"), motion)
+    wrench = terms.effects(np.array([[mass, hertz, damping]]), DRIVES).wrench[0]
+    for k in range(0, len(TIMES), 500):
+        expected = np.zeros(3)
+        for sign, (u, rate) in ((1.0, swing[k]), (-1.0, (0.0, 0.0))):
+            e, rest = state(TIMES[k], u, rate)
+            n = np.array([-e[1], e[0]])
+            own = slope(TIMES[k], swing[k])[1] if sign > 0.0 else 0.0
+            force, arm = -mass * (rest + own * e), (x + u) * e + height * n
+            expected += sign * np.array([*force, arm[1] * force[0] - arm[0] * force[1]])
+        assert wrench[k, [0, 2, 4]] == pytest.approx(expected, abs=0.05), "three iterations"
+    assert np.abs(swing[:, 0]).max() > 0.1
+
+
+@pytest.mark.slow
+def test_the_scan_finds_the_frequency_of_a_swing_far_from_the_start() -> None:
+    machine = nominal()
+    motion = MultiSineMotion(
+        machine.home,
+        frequencies=[0.5, 1.1, 2.3],
+        amplitude={"x": 0.01, "y": 0.01, "z": 5e-3, "roll": 0.02, "pitch": 0.02, "yaw": 0.02},
+        duration=8.0,
+        phases="random",
+        fade_in=0.5,
+        fade_out=0.5,
+    )
+    log = record(machine, motion, Conditions(swinging_mass=15.0, swinging_frequency=1.6))
+    parameters = select(machine, "platform.body.mass, pendulum")
+    search = Search(
+        [PredictionProblem(machine, recording_of(log, machine), parameters)], False, lambda: None
+    )
+    found = search.values(search.scan_swing(search.scan_swing(np.zeros(4), 3.0), 1.1))
+    assert found[2] == pytest.approx(1.6, rel=0.02)
+    assert found[1] == pytest.approx(15.0, rel=0.1)
 
 
 @pytest.mark.quick

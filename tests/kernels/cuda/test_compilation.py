@@ -31,7 +31,7 @@ MOST_LOCAL = 2048
 
 def environment_kernel(machine):
     """Return name, kernel and types of the arguments of pose tracking."""
-    from twin.envs.pose_tracking.stock import prepare
+    from twin.envs.pose_tracking.cuda_environment import prepare
     from twin.kernels.cuda.compilation import FLOAT_ARRAY, type_of
 
     episodes = Episodes(PoseTracking, machine, None, "analytic", 2, None, {"duration": 1.0})

@@ -228,7 +228,8 @@ def test_machines_of_any_size_load(base, share, spacing, mass):
         payload=f"{mass} kg",
     )
     machine = made(sheet)
-    assert machine.platform.body.mass > mass
+    # The file has six digits, and a small plate adds less than the last of them.
+    assert machine.platform.body.mass > mass * (1.0 - 5e-6)
     assert_allclose(machine.home_coordinates, 1.45 * base, rtol=1e-8)
 
 

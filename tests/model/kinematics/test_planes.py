@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
 import twin
-from twin.analysis.feasibility.course import Mobility
+from twin.analysis.feasibility.course import PoseBox
 from twin.analysis.feasibility.joint_angles import required_stroke
 from twin.analysis.platform import Platform
 from twin.analysis.workspace.region import motion_ranges
@@ -207,7 +207,7 @@ def test_searches_end_where_the_planes_part():
     low, high = {one.axis: one.span for one in motion_ranges(platform)}["roll"]
     roll = next(axis for axis in Axes(platform).ranges if axis.name == "roll")
     assert_within(np.radians([roll.low, roll.high]), [low, high], 5e-3)
-    box = Mobility.about(platform.home, {"roll": (1.3 * low, 1.3 * high)}, "roll_pitch")
+    box = PoseBox.about(platform.home, {"roll": (1.3 * low, 1.3 * high)}, "roll_pitch")
     found = required_stroke(platform, box)
     assert len(found.unreachable) and np.isfinite(found.stroke).all()
     assert np.all(machine_ranges(platform).travel[[2, 4, 5]] > 0.0)

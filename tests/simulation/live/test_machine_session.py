@@ -12,13 +12,18 @@ from tolerance import assert_within, max_abs
 
 import twin
 from twin.control import make_controller
+from twin.control.controller import still_reference
 from twin.engines import engine_names
-from twin.errors import StateError
+from twin.errors import InputError, StateError
 from twin.motion import Motion
 from twin.motion.specification import MotionSpecification
 from twin.simulation.live.live_machine import as_disturbance
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.settings import gain_unit, gains_of
+from twin.simulation.live.settings import (
+    gain_unit,
+    gains_of,
+    make_controller_with_gains,
+)
 
 
 @contextmanager
@@ -327,3 +332,18 @@ def test_gains_can_be_read_and_given_back(subtests):
             again = gains_of(make_controller(name, platform, **gains))
             assert again == pytest.approx(gains, rel=1e-12)
             assert all(gain_unit(name, gain, platform) for gain in gains)
+
+
+def test_a_refused_controller_hears_why():
+    """Gains that it does not have are named with those that it has; another period with both."""
+    platform = twin.load("compliant_stewart")
+    at_2_ms, at_1_ms = (still_reference(platform, platform.home, step) for step in (2e-3, 1e-3))
+    without_rows = at_1_ms._replace(time=at_1_ms.time[:0])
+    for name, reference, gains, message in [
+        ("dvf", at_1_ms, {"integral": 1.0}, r"gains\.integral: .* its gains are gain, stiffness$"),
+        ("lqr", at_1_ms, {"weights": 1.0}, r"gains\.weights: .* lqr; it has none$"),
+        ("cascade", at_2_ms, {}, "controller: cascade .* 2 ms, not the controller's 1 ms$"),
+        ("cascade", without_rows, {}, f"controller: cascade .* than {platform.name}$"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            make_controller_with_gains(name, platform, reference, gains)

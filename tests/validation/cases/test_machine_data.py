@@ -59,8 +59,8 @@ def test_tubes_and_discs():
 def test_derivatives_are_those_of_differences():
     """Centres move as their rates say: central differences over a micrometre."""
     own = Composition(typed_numbers("rss"))
-    rates, step = own.rates(own.origin).centers, 1e-5
+    slopes, step = own.derivatives(own.origin).centers, 1e-5
     for k, along in enumerate(step * np.eye(6)):
         ahead = np.array([piece.center for piece in own.pieces(along)])
         behind = np.array([piece.center for piece in own.pieces(-along)])
-        assert (ahead - behind) / (2.0 * step) == pytest.approx(rates[:, :, k], abs=1e-8)
+        assert (ahead - behind) / (2.0 * step) == pytest.approx(slopes[:, :, k], abs=1e-8)

@@ -7,7 +7,7 @@ from case_outcomes import failed
 import twin
 from twin.analysis.platform import Platform
 from twin.validation.cases.general.motions import sines
-from twin.validation.measures.comparison import drive_through, work_measure
+from twin.validation.measures.comparison import actuated_motion, work_measure
 from twin.validation.measures.laws import (
     balance_of,
     dynamic_laws,
@@ -85,7 +85,7 @@ def test_effective_forces_accelerate_as_the_given_ones():
 def test_work_notices_scaled_forces_and_missing_velocity_terms(name):
     platform = twin.load(name)
     motion = sines(platform)
-    run = drive_through(platform, motion, np.linspace(0.0, motion.duration, 4001))
+    run = actuated_motion(platform, motion, np.linspace(0.0, motion.duration, 4001))
     assert work_measure(platform, run, 1e-9).verdict == "pass"
     held = platform.constrain(run.pose, 0.0 * run.twist, run.acceleration)
     slow = platform.inverse_dynamics(*held, deflection=run.deflection)

@@ -97,7 +97,7 @@ def test_currents_have_bias_and_steps(machine, motion):
     bias = (10.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     exact = record(machine, motion, forces="motor")["motor_forces"].values
     log = record(
-        machine, motion, Conditions(current_bias=bias, current_digit=3.0), forces="current"
+        machine, motion, Conditions(current_bias=bias, current_resolution=3.0), forces="current"
     )
     forces = FORCE_PER_CURRENT * log["currents"].values
     assert np.allclose(forces / 3.0, np.round(forces / 3.0), atol=1e-6)

@@ -69,7 +69,7 @@ def collision_quantities(
     Where the thickness of a leg is not given, its axes still must not meet those of other legs.
     Distances from the plates are for machines that give it for all legs.
     """
-    sizes = [leg.sizes for leg in platform.parameters.legs]
+    sizes = [leg.thickness for leg in platform.parameters.legs]
     radii = np.array([(0.0, 0.0) if size is None else size[:2] for size in sizes])
     legs = [Capsules(points.base, points.middle, radii[:, 0])]
     legs.append(Capsules(points.middle, points.tip, radii[:, 1]))

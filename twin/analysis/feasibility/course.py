@@ -47,7 +47,7 @@ FLATNESS_TOLERANCE = 1e-12
 """Square of the sine below which a triangle is degenerate or a segment parallel to it."""
 
 
-class Mobility(NamedTuple):
+class PoseBox(NamedTuple):
     """A box of poses: every axis takes any value in its range, independently of the others.
 
     Axes are those of `twin.motion`: displacements along the base axes from the centre, and the
@@ -68,7 +68,7 @@ class Mobility(NamedTuple):
         center: Any,
         ranges: Mapping[str, tuple[float, float]],
         convention: str = "yaw_pitch_roll",
-    ) -> Mobility:
+    ) -> PoseBox:
         """Return the box of poses that ranges by axis name describe.
 
         Args:
@@ -425,7 +425,7 @@ def leg_points(platform: MachineModel, pose: FloatArray) -> LegPoints:
         )
     leg_vector = joint_position - base
     length = np.linalg.norm(leg_vector, axis=-1)
-    sizes = [leg.sizes for leg in platform.parameters.legs]
+    sizes = [leg.thickness for leg in platform.parameters.legs]
     lower_lengths = np.array(
         [0.5 * length.min() if size is None else size.lower_length for size in sizes]
     )

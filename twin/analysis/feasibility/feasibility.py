@@ -228,7 +228,7 @@ def _geometry(
     quantities = list(joint_quantities(platform, course, leg_directions, home))
     missing += missing_joints(platform, leg_directions)
     collisions = list(collision_quantities(platform, course, points))
-    if any(leg.sizes is None for leg in platform.parameters.legs):
+    if any(leg.thickness is None for leg in platform.parameters.legs):
         distance, first_leg, second_leg = closest_legs(platform, course.motion.pose)
         missing.append(
             f"thickness of the legs for collisions ({task}: the axes of legs {first_leg} and "

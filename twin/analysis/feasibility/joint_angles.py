@@ -10,7 +10,7 @@ import numpy as np
 from twin.analysis.feasibility.course import (
     Course,
     LegPoints,
-    Mobility,
+    PoseBox,
     Quantity,
     check_convention,
     crank_frames,
@@ -136,9 +136,10 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
 
     A change of sign of the determinant against home means that a singular pose lies between.
     """
-    rows, signs = _singular_values(platform, course.motion.pose)
+    singular_values, signs = _singular_values(platform, course.motion.pose)
     home, home_sign = _singular_values(platform, platform.home[None])
-    smallest_values, condition = rows[:, -1:], rows[:, :1] / np.maximum(rows[:, -1:], 1e-300)
+    smallest_values = singular_values[:, -1:]
+    condition = singular_values[:, :1] / np.maximum(smallest_values, 1e-300)
     min_value = np.full_like(smallest_values, MIN_SINGULAR_RATIO * home[0, -1])
     with_other_sign = signs * home_sign[0] < 0.0
     fraction = np.where(
@@ -180,7 +181,7 @@ def _singular_values(platform: MachineModel, poses: FloatArray) -> tuple[FloatAr
 
 
 class RequiredStroke(NamedTuple):
-    """Actuator coordinates that a mobility requires; `unreachable` poses are left out."""
+    """Actuator coordinates that a box of poses requires; `unreachable` poses are left out."""
 
     minimum: FloatArray
     """`(n,)` lowest coordinates [m] or [rad]"""
@@ -210,7 +211,7 @@ class RequiredStroke(NamedTuple):
         return not len(self.unreachable) and bool((margins >= 0.0).all())
 
 
-def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStroke:
+def required_stroke(platform: MachineModel, pose_box: PoseBox) -> RequiredStroke:
     """Return the extremes of all actuator coordinates over a box of poses.
 
     Corners and points inside start searches along the gradient, as the extremes of a leg can lie
@@ -218,47 +219,47 @@ def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStrok
     with fewer than six degrees of freedom, x and y follow from the other axes.
 
     Raises:
-        InputError: not a machine or mobility, a convention whose angles the machine cannot have,
+        InputError: not a machine or no `PoseBox`, a convention whose angles it cannot have,
             or a box without any pose in reach.
     """
     as_model(platform)
-    as_instance(mobility, "mobility", Mobility)
-    check_convention(platform, mobility.convention)
-    axes = np.vstack([mobility.corners(), mobility.inner(BOX_SAMPLES)])
-    values = actuator_coordinates(platform, _poses(platform, mobility, axes))
+    as_instance(pose_box, "pose_box", PoseBox)
+    check_convention(platform, pose_box.convention)
+    axes = np.vstack([pose_box.corners(), pose_box.inner(BOX_SAMPLES)])
+    values = actuator_coordinates(platform, _poses(platform, pose_box, axes))
     reachable = np.isfinite(values).all(axis=1)
     if not reachable.any():
         raise InputError(
-            "mobility",
+            "pose_box",
             f"{platform.name} reaches no pose of the box; narrow its ranges or move its center",
         )
     extremes = [
-        _extreme(platform, mobility, axes[reachable], values[reachable], leg, sign)
+        _extreme(platform, pose_box, axes[reachable], values[reachable], leg, sign)
         for sign in (1.0, -1.0)
         for leg in range(platform.n_actuators)
     ]
     extreme_coordinates = np.array([end[0] for end in extremes]).reshape(2, -1)
-    extreme_poses = _poses(platform, mobility, np.array([end[1] for end in extremes]))
+    extreme_poses = _poses(platform, pose_box, np.array([end[1] for end in extremes]))
     extreme_poses = extreme_poses.reshape(2, platform.n_actuators, 7)
     return RequiredStroke(
         extreme_coordinates[0],
         extreme_coordinates[1],
         extreme_poses[0],
         extreme_poses[1],
-        _poses(platform, mobility, axes[~reachable]),
+        _poses(platform, pose_box, axes[~reachable]),
         extreme_coordinates[0] - platform.minimum_coordinates,
         platform.maximum_coordinates - extreme_coordinates[1],
     )
 
 
-def _poses(platform: MachineModel, mobility: Mobility, axes: FloatArray) -> FloatArray:
-    poses = mobility.poses(axes)
+def _poses(platform: MachineModel, pose_box: PoseBox, axes: FloatArray) -> FloatArray:
+    poses = pose_box.poses(axes)
     return poses if platform.dof == 6 else nearest_allowed(platform.constants.legs, poses)
 
 
 def _extreme(
     platform: MachineModel,
-    mobility: Mobility,
+    pose_box: PoseBox,
     axes: FloatArray,
     values: FloatArray,
     leg: int,
@@ -267,7 +268,7 @@ def _extreme(
     """Return the extreme coordinate (minimum for sign 1, maximum for -1), and its axes `(k,)`."""
     from scipy.optimize import minimize
 
-    spans = mobility.high - mobility.low
+    spans = pose_box.high - pose_box.low
     free_axes = np.flatnonzero(spans > 0.0)
     order = canonical.order(sign * values[:, leg])
     best_extreme = (float(values[order[0], leg]), axes[order[0]])
@@ -278,10 +279,10 @@ def _extreme(
     )
 
     def slope(point: FloatArray) -> tuple[float, FloatArray]:
-        stencil_axes = np.tile(mobility.low, (len(steps), 1))
+        stencil_axes = np.tile(pose_box.low, (len(steps), 1))
         stencil_axes[:, free_axes] += (point + steps) * spans[free_axes]
         stencil_values = (
-            sign * actuator_coordinates(platform, _poses(platform, mobility, stencil_axes))[:, leg]
+            sign * actuator_coordinates(platform, _poses(platform, pose_box, stencil_axes))[:, leg]
         )
         # Out of reach beside the point: the step there is refused, not taken.
         gradient = (
@@ -289,13 +290,13 @@ def _extreme(
         ) / (2.0 * GRADIENT_STEP)
         return float(np.nan_to_num(stencil_values[0], nan=np.inf)), np.nan_to_num(gradient)
 
-    for start in _starts((axes[order][:, free_axes] - mobility.low[free_axes]) / spans[free_axes]):
+    for start in _starts((axes[order][:, free_axes] - pose_box.low[free_axes]) / spans[free_axes]):
         optimum = minimize(
             slope, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(free_axes),
             options={"ftol": 1e-15, "gtol": 1e-12},
         )  # fmt: skip
         if np.isfinite(optimum.fun) and optimum.fun < sign * best_extreme[0]:
-            optimum_axes = mobility.low.copy()
+            optimum_axes = pose_box.low.copy()
             optimum_axes[free_axes] += optimum.x * spans[free_axes]
             best_extreme = (sign * float(optimum.fun), optimum_axes)
     return best_extreme

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.measured import SWEEP_MARGIN, small_displacements
-from twin.analysis.frequency.response import AXES, FrequencyResponse, record_response
+from twin.analysis.frequency.response import AXES, FrequencyResponse, burst_response
 from twin.basics.arrays import (
     ComplexArray,
     FloatArray,
@@ -354,7 +354,7 @@ def _along(
     settings: SweepSettings,
 ) -> FrequencyResponse:
     """Return the displacement from rest along or about one base axis, per swept input."""
-    return record_response(
+    return burst_response(
         amplitude * settings.wave(run.time),
         small_displacements(run, rest_point.pose)[:, column],
         settings.timestep,

@@ -691,7 +691,7 @@ def _ratio(noise: FloatArray, power: FloatArray) -> FloatArray:
     return np.clip(ratio, 0.0, 1.0)
 
 
-def record_response(
+def burst_response(
     input_signal: Any, output_signal: Any, period: Any, *, low: Any, high: Any
 ) -> FrequencyResponse:
     """Return the response from records that begin at rest and end after all has died away.

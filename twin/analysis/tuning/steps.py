@@ -54,7 +54,7 @@ STROKE_FRACTION = 0.2
 """Largest position step of an actuator as a fraction of its stroke. With the three limits below it
 is the thesis' step on its machine, 0.05 m."""
 
-UNLIMITED_STROKE_FRACTION = 0.025
+STROKE_FRACTION_WITHOUT_SPEED_LIMIT = 0.025
 """Largest position step as a fraction of the stroke where there is no speed limit."""
 
 STEP_TIME = 0.2
@@ -231,7 +231,9 @@ class PositionStudy(StepStudy):
         # Column 2 of the Jacobian: actuator rates per heave velocity.
         rates = np.abs(as_model(platform).jacobian(platform.home)[:, 2])
         speed = actuator_limit(platform, "speed")
-        fraction = np.where(np.isfinite(speed), STROKE_FRACTION, UNLIMITED_STROKE_FRACTION)
+        fraction = np.where(
+            np.isfinite(speed), STROKE_FRACTION, STROKE_FRACTION_WITHOUT_SPEED_LIMIT
+        )
         free_travel = END_DISTANCE_FRACTION * (
             platform.maximum_coordinates - platform.home_coordinates
         )

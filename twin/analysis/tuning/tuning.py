@@ -98,7 +98,7 @@ class StepSpecification:
         for field in fields(self):
             object.__setattr__(self, field.name, positive(getattr(self, field.name), field.name))
         if self.rise > 1.0:
-            raise InputError("rise", f"is a share of the step, at most 1, not {self.rise:g}")
+            raise InputError("rise", f"is a fraction of the step, at most 1, not {self.rise:g}")
         if self.settling_time < self.rise_time:
             raise InputError("settling_time", "must not be before rise_time")
 

@@ -53,7 +53,7 @@ from twin.basics.arrays import (
 from twin.errors import InputError
 from twin.kernels.kinematics import inverse_kinematics_batch, jacobian_batch
 from twin.model.machine_base import (
-    constraint_rows,
+    evaluate_constraints,
     inside,
     meets_constraints,
     nearest_allowed,
@@ -191,7 +191,7 @@ class Chart(NamedTuple):
         Zero where poses `(m, 7)` do not meet the constraints, or where these do not determine x, y
         and the turn about the normal.
         """
-        rows = constraint_rows(self.platform.constants.legs, poses, np.zeros((len(poses), 6)))
+        rows = evaluate_constraints(self.platform.constants.legs, poses, np.zeros((len(poses), 6)))
         normals = rotated(poses[:, 3:], np.array([[0.0, 0.0, 1.0]]))
         turns = np.einsum("kij,kj->ki", rows[:, :, 3:6], normals)
         determinants = np.abs(np.linalg.det(np.dstack([rows[:, :, :2], turns])))

@@ -51,7 +51,7 @@ from twin.control.gains import DriveModel, drive_model
 from twin.control.linear.machine import (
     LinearMachine,
     StateSpace,
-    sampled,
+    discretise,
     spring_constants,
     with_lag,
 )
@@ -312,9 +312,9 @@ def driven_plant(
     from_inputs = from_commands._replace(B=input_matrix, D=motor_plant.D[:, n:])
     delay_time, forces = delays.pop(), slice(2 * n, 3 * n)
     plant = _with_past_force(
-        from_commands, sampled(from_commands, sample_time, delay_time), delay_time, forces
+        from_commands, discretise(from_commands, sample_time, delay_time), delay_time, forces
     )
-    sampled_inputs = sampled(from_inputs, sample_time)
+    sampled_inputs = discretise(from_inputs, sample_time)
     delay_rows = np.zeros((len(plant.A) - len(sampled_inputs.A), sampled_inputs.B.shape[1]))
     plant = plant._replace(
         B=np.hstack([plant.B, np.vstack([sampled_inputs.B, delay_rows])]),
@@ -478,7 +478,7 @@ def _plant(
     if driven:
         return driven_plant(linear, period, inputs, outputs)
     plant = linear.system(("forces", *inputs), (*DEFAULT_OUTPUTS, *outputs))
-    return sampled(plant, period) if period else plant
+    return discretise(plant, period) if period else plant
 
 
 def root_locus(linear: LinearMachine, law_of: Callable[[float], Law], gains: Any) -> ComplexArray:

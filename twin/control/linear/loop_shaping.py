@@ -50,7 +50,7 @@ from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
 GAMMA_MARGIN = 1.1
-"""gamma per gamma_min: at gamma_min itself the controller's matrix L is singular."""
+"""gamma over gamma_min: at gamma_min itself the controller's matrix L is singular."""
 
 
 class ShapingWeights(NamedTuple):
@@ -74,8 +74,8 @@ def channel_masses(linear: LinearMachine) -> FloatArray:
     if linear.size != len(mobility) or not np.linalg.cond(mobility) < 1e12:
         raise InputError(
             "controller",
-            f"loop_shaping needs actuators that move one by one; {linear.platform.name} has not: "
-            "choose another controller",
+            "loop_shaping needs actuators that can move independently of each other, which those "
+            f"of {linear.platform.name} cannot: choose another controller",
         )
     return np.asarray(np.linalg.inv(mobility))
 
@@ -94,8 +94,8 @@ def shaping_filter(masses: FloatArray, weights: ShapingWeights) -> StateSpace:
     zero, pole = crossover / lead_ratio, crossover * lead_ratio
     # w = k (s + w_i) (s / zero + 1) / (s (s / pole + 1)) = k (d + r_0 / s + r_1 / (s + pole))
     s = 1j * crossover
-    size = abs((s + integral_corner) * (s / zero + 1.0) / (s * (s / pole + 1.0)))
-    gain = crossover**2 / size
+    magnitude = abs((s + integral_corner) * (s / zero + 1.0) / (s * (s / pole + 1.0)))
+    gain = crossover**2 / magnitude
     d = pole / zero
     integral_residue = integral_corner
     lead_residue = pole * (integral_corner - pole) * (1.0 - pole / zero) / -pole
@@ -143,7 +143,7 @@ def loop_shaping(
         linear: a rigid machine with as many actuators as degrees of freedom, `with_drives` or
             without.
         weights: crossover, integral corner and lead of each actuator.
-        margin: gamma per least gamma, above one.
+        margin: gamma over the smallest gamma, above one.
 
     Raises:
         InputError: not such a machine, or weights that cannot be used.
@@ -160,14 +160,16 @@ def loop_shaping(
     shaped = series(weight, plant)
     a, b, c = shaped.A, shaped.B, shaped.C
     if np.abs(shaped.D).max() > 0.0:
-        raise InputError("linear", "its coordinates must not follow the forces at once")
+        raise InputError("linear", "must have no direct feedthrough from forces to coordinates")
     inputs, outputs = np.eye(b.shape[1]), np.eye(len(c))
     try:
         with np.errstate(all="ignore"):
             x = as_floats(library.care(a, b, c.T @ c, inputs)[0], "weights")
             z = as_floats(library.care(a.T, c.T, b @ b.T, outputs)[0], "weights")
     except (ValueError, np.linalg.LinAlgError) as error:
-        raise InputError("weights", f"no design has them on this machine ({error})") from None
+        raise InputError(
+            "weights", f"lead to no controller on this machine ({error}); change them"
+        ) from None
     gamma_min = float(np.sqrt(1.0 + np.abs(np.linalg.eigvals(x @ z)).max()))
     gamma = scale * gamma_min
     coupling_matrix = (1.0 - gamma**2) * np.eye(len(a)) + x @ z

@@ -45,9 +45,9 @@ from twin.control.linear.machine import (
     LinearMachine,
     OperatingPoint,
     StateSpace,
-    internal_mass,
+    discretise,
+    masses_on_springs,
     rest_at,
-    sampled,
     with_drives,
 )
 from twin.errors import InputError
@@ -100,7 +100,7 @@ def linearise(
     mass[:size, :size] = (
         free_motions.T @ platform.mass_matrix(point.pose, deflection=deflections) @ free_motions
     )
-    mass[size:, size:] = np.diag(internal_mass(platform))
+    mass[size:, size:] = np.diag(masses_on_springs(platform))
     slopes = forward_dynamics_derivatives(
         platform,
         point.pose,
@@ -211,8 +211,8 @@ class Regulator(NamedTuple):
     cost: FloatArray
     """`(s, s)` P: the least cost from x_0 is x_0' P x_0"""
     model: StateSpace
-    """sampled: forces to state; s is twice the degrees of freedom, three times with integral action
-    """
+    """discrete-time, from forces to state; s is twice the degrees of freedom, three times with
+    integral action"""
     state_weight: FloatArray
     """`(s, s)` Q"""
     force_weight: FloatArray
@@ -256,7 +256,7 @@ def regulator(
             chosen_weights.displacement,
             chosen_weights.rate,
             chosen_weights.integral,
-            _force(linear, chosen_weights),
+            _tolerated_force(linear, chosen_weights),
         ],
         "weights",
     )
@@ -265,7 +265,7 @@ def regulator(
             "weights", f"must be above zero, from {SMALLEST_NUMBER:g} to {LARGEST_NUMBER:g}"
         )
     continuous, m = linear.system("forces", "coordinates"), linear.size
-    model = sampled(continuous._replace(C=np.eye(2 * m), D=np.zeros((2 * m, m))), period)
+    model = discretise(continuous._replace(C=np.eye(2 * m), D=np.zeros((2 * m, m))), period)
     tolerances = np.repeat(values[:2], m)
     if as_flag(integral, "integral"):
         model = _with_integral(model)
@@ -305,7 +305,7 @@ def accumulated_cost(design: Regulator, states: Any, forces: Any) -> float:
     return float(np.einsum("ki,ij,kj->", x, design.state_weight, x) + effort_cost)
 
 
-def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
+def _tolerated_force(linear: LinearMachine, weights: RegulatorWeights) -> float:
     """Return the force [N] that costs as much as the largest errors."""
     if weights.force is not None:
         return weights.force
@@ -442,8 +442,8 @@ class Lqr(Controller):
             self._errors.of(self.reference.row(self.first), measurement)
         )
         if self.design.integral:
-            rest = -self.design.gain @ self._state
-            self._state[2 * m :] = np.linalg.solve(self.design.gain[:, 2 * m :], rest)
+            error_force = -self.design.gain @ self._state
+            self._state[2 * m :] = np.linalg.solve(self.design.gain[:, 2 * m :], error_force)
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the forces of control period `step`."""

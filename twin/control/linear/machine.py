@@ -159,7 +159,7 @@ def feedback_poles(plant: StateSpace, controller: StateSpace) -> ComplexArray:
         raise InputError("controller", f"cannot close the loop of this plant ({error})") from None
 
 
-def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
+def discretise(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     """Return the exact sampling of a system whose inputs are held over each period [s].
 
     A pure delay [s] of the inputs is exact too: what was commanded in past periods becomes state.
@@ -246,7 +246,7 @@ def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Ope
     )
     if not k:
         return OperatingPoint(rest_pose, ZERO_VECTOR, forces, platform_wrench, deflection)
-    deflection_per_acceleration = internal_mass(machine) / spring_constants(machine)[0]
+    deflection_per_acceleration = masses_on_springs(machine) / spring_constants(machine)[0]
     for _ in range(MAX_ITERATIONS):
         accelerations = machine.forward_dynamics(
             rest_pose, ZERO_VECTOR, forces, platform_wrench, deflection=deflection
@@ -265,7 +265,7 @@ def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Ope
     )
 
 
-def internal_mass(platform: MachineModel) -> FloatArray:
+def masses_on_springs(platform: MachineModel) -> FloatArray:
     """Return the mass `(k,)` [kg] that a spring in series moves when only it deflects.
 
     Raises:
@@ -589,7 +589,7 @@ def with_lag(system: StateSpace, time_constant: Any) -> StateSpace:
 def with_delay(system: StateSpace, delay: Any, order: int = 3) -> StateSpace:
     """Return a continuous system with a delay [s] at its inputs, as a Pade approximation.
 
-    Sampled systems need none: `sampled` holds the delay exactly.
+    Sampled systems need none: `discretise` holds the delay exactly.
 
     Raises:
         InputError: a sampled system, a delay not above zero, an order not from 1 to 6.

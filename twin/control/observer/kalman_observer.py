@@ -146,7 +146,7 @@ def disturbance_model(
     return DisturbanceModel(dynamics, force, noise, position)
 
 
-def sampled(model: DisturbanceModel, period: Any, method: str = "exact") -> SampledModel:
+def discretise(model: DisturbanceModel, period: Any, method: str = "exact") -> SampledModel:
     """Return the model sampled every `period` [s].
 
     Args:
@@ -213,7 +213,7 @@ def thesis_text(
         mass: `(n,)` equivalent masses [kg].
         largest_force: F_m^max [N].
         period: [s].
-        method: of sampling, see `sampled`; the thesis prints "first_order".
+        method: of sampling, see `discretise`; the thesis prints "first_order".
 
     Raises:
         InputError: not finite or not above zero.
@@ -222,7 +222,7 @@ def thesis_text(
         Stewart thesis, section 4.4.2. The unit of R is not printed; [m2] is that of the x of
         (4.4), a standard deviation of 10 mm.
     """
-    model = sampled(disturbance_model(mass, largest_force), period, method)
+    model = discretise(disturbance_model(mass, largest_force), period, method)
     process = _process(model, np.diag(TEXT_VARIANCE))
     return ObserverDesign(model, process, np.full(len(process), TEXT_MEASUREMENT))
 
@@ -242,7 +242,7 @@ def thesis_code(count: int = 6) -> ObserverDesign:
         Stewart thesis, appendix A.3.
     """
     whole_number(count, "count", 1)
-    model = sampled(disturbance_model(np.full(count, CODE_MASS)), CODE_PERIOD, "tustin")
+    model = discretise(disturbance_model(np.full(count, CODE_MASS)), CODE_PERIOD, "tustin")
     process = np.zeros((count, 3, 3))
     process[:, 2, 2] = CODE_VARIANCE * (CODE_DISTURBANCE * CODE_PERIOD) ** 2
     return ObserverDesign(model, process, np.full(count, CODE_MEASUREMENT * MILLIMETRE**2))
@@ -270,7 +270,7 @@ def hardware(
     Raises:
         InputError: not finite, negative, or disturbance and resolution both zero.
     """
-    model = sampled(disturbance_model(mass), period)
+    model = discretise(disturbance_model(mass), period)
     n = len(model.input)
     encoder_step, disturbance_change, noise = (
         one_or_each(value, name, n, zero=True)

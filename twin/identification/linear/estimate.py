@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
-from twin.basics.arrays import FloatArray, one_or_each
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.linear.model import (
     Body,
@@ -18,15 +18,16 @@ from twin.identification.linear.model import (
     joined,
     linear_model,
     linear_part,
-    second_moments,
 )
 from twin.identification.linear.samples import ForceSamples
 from twin.identification.parameters import (
     Parameter,
+    bounds_array,
     nominal_array,
     prior_std_array,
     values_by_path,
 )
+from twin.identification.prediction.bodies import BodyCoordinates, second_moments
 from twin.identification.result.statistics import covariance, half_widths
 from twin.identification.visibility import Choice, Decision, Visibility, visibility
 from twin.model.machine_model import MachineModel
@@ -46,16 +47,8 @@ MIN_COEFFICIENT = 1e-6
 MIN_NOISE = 1e-9
 """Smallest relative noise of the forces: exact ones leave the rounding of derivatives."""
 
-MIN_MOMENT_FRACTION = 1e-4
-"""Second moment that a body has at least along each axis, as a fraction of the sum of its second
-moments, if a fit leaves one at or below zero; half the nominal one where that is less.
-"""
-
 MOMENT_TOLERANCE = 1e-12
 """Rounding error of second moments."""
-
-BORDER_STIFFNESS = 1e6
-"""Penalty on second moments below the minimum: weighted residual per relative second moment."""
 
 ERROR_WINDOW = 0.25
 """[s] Engineering choice: errors of this time and of the next three of them may belong together."""
@@ -199,7 +192,6 @@ def linear_estimate(
     samples: ForceSamples | Sequence[ForceSamples],
     *,
     choice: Choice = "prior",
-    noise: Any = None,
 ) -> LinearEstimate:
     """Return the parameters that explain measured forces best, among machines that can exist.
 
@@ -213,7 +205,6 @@ def linear_estimate(
         parameters: any; those that the linear stage cannot estimate are left out.
         samples: states of motion with the forces measured in them, or several of them.
         choice: what becomes of parameters that do not show; see `Visibility.decide`.
-        noise: standard deviation of the forces [N] or [N m], one or `(n,)`; default estimated.
 
     Raises:
         InputError: nothing to estimate, wrong shapes, forces at different places, or `choice` is
@@ -230,17 +221,15 @@ def linear_estimate(
     )
     nominal = nominal_array(model.parameters)
     n = platform.n_actuators
-    given_noise = None if noise is None else one_or_each(noise, "noise", n)
-    deviations = _noise(model, n) if given_noise is None else given_noise
+    deviations = _noise(model, n)
     for _ in range(2):
-        observability = visibility(
-            model.jacobian(nominal), model.parameters, deviations[model.legs]
-        )
+        noise = deviations[model.legs]
+        observability = visibility(model.jacobian(nominal), model.parameters, noise)
         decision = observability.decide(choice)
         problem = _Problem(model, decision, deviations)
         values = problem.solved()
         residual = model.measured - model.predicted(values)
-        if given_noise is not None or any(sample_set.rate is None for sample_set in sample_sets):
+        if any(sample_set.rate is None for sample_set in sample_sets):
             break
         deviations = _noise(model, n) * _autocorrelation_factor(residual, model.legs, n)
     nominal_residual = model.measured - model.predicted(nominal)
@@ -266,17 +255,15 @@ class _Problem:
 
     def __init__(self, model: LinearModel, decision: Decision, noise: FloatArray) -> None:
         self._model = model
-        fixed_paths = {parameter.path for parameter in decision.fixed}
-        self._free: Any = np.array([item.path not in fixed_paths for item in model.parameters])
+        self._free: Any = np.array([each not in decision.fixed for each in model.parameters])
         self._nominal = nominal_array(model.parameters)
         self._spreads = prior_std_array(model.parameters)
-        bounds = np.array([[item.lower, item.upper] for item in model.parameters])
-        lower, upper = (bounds.T - self._nominal) / self._spreads
+        lower, upper = (bounds_array(model.parameters) - self._nominal) / self._spreads
         self._bounds = lower[self._free], upper[self._free]
         scaled_rows = np.column_stack([model.matrix, model.measured]) / noise[model.legs][:, None]
         self._noise = noise
-        rows_of_legs = [scaled_rows[model.legs == leg] for leg in range(len(noise))]
-        self._compressed = [np.linalg.qr(rows).R for rows in rows_of_legs]
+        legs = range(len(noise))
+        self._compressed = [np.linalg.qr(scaled_rows[model.legs == leg]).R for leg in legs]
 
     def solved(self) -> FloatArray:
         """Return the values `(p,)` in SI."""
@@ -290,15 +277,17 @@ class _Problem:
         border = np.minimum(self._moments(initial), 0.0) - MOMENT_TOLERANCE
         if (self._moments(optimum) > border).all():
             return self._values(optimum)
-        # Outside of what bodies can be: back to their border, from the nominal machine inside it.
-        min_moments = np.minimum(MIN_MOMENT_FRACTION, 0.5 * self._moments(initial))
-        penalised_optimum = least_squares(
-            lambda z: np.append(self._residual(z), self._excess(z, min_moments)),
-            initial,
-            lambda z: np.vstack([self._slopes(z), self._excess_slopes(z, min_moments)]),
-            **limits,
+        # Outside of what bodies can be: a search by possible ones, from the nominal machine. Those
+        # of which only some moments are free are pulled back.
+        pairs = zip(self._model.parameters, self._free, strict=True)
+        bodies = BodyCoordinates([parameter for parameter, is_free in pairs if is_free])
+        optimum = least_squares(
+            lambda y: self._residual(bodies.scaled(y)),
+            bodies.free(initial),
+            lambda y: self._slopes(bodies.scaled(y)) @ bodies.slopes(y),
+            **limits | {"bounds": tuple(bodies.free_bounds(np.array(self._bounds)))},
         ).x
-        return self._values(self._pulled_in(initial, penalised_optimum, border))
+        return self._values(self._pulled_in(initial, bodies.scaled(optimum), border))
 
     def uncertainty(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return covariance `(p, p)` and margins `(p,)` at values; priors for what is fixed.
@@ -307,10 +296,8 @@ class _Problem:
         covariance).
         """
         slopes = self._slopes(((values - self._nominal) / self._spreads)[self._free])
-        free_covariance, margins = (
-            np.linalg.inv(slopes.T @ slopes),
-            np.full(len(values), NORMAL_QUANTILE),
-        )
+        free_covariance = np.linalg.inv(slopes.T @ slopes)
+        margins = np.full(len(values), NORMAL_QUANTILE)
         if self._model.times is not None and self._free.any():
             errors, rows = self._in_windows(values)
             free_covariance, margins[self._free] = covariance([errors], [rows]), half_widths([rows])
@@ -357,32 +344,11 @@ class _Problem:
     def _moments(self, z: FloatArray) -> FloatArray:
         """Return the second moments `(3 b,)` of b bodies per nominal sum, about their own axes."""
         values = values_by_path(self._model.parameters, self._values(z))
-        bodies = self._model.bodies
         moments = [
-            np.linalg.eigvalsh(second_moments(body.values(values))) / _size(body) for body in bodies
+            np.linalg.eigvalsh(second_moments(body.values(values)[4:])) / _size(body)
+            for body in self._model.bodies
         ]
         return np.concatenate([np.empty(0), *moments])
-
-    def _excess(self, z: FloatArray, least: FloatArray) -> FloatArray:
-        """Return penalty residuals `(3 b,)` of second moments below their minimum."""
-        return BORDER_STIFFNESS * np.minimum(self._moments(z) - least, 0.0)
-
-    def _excess_slopes(self, z: FloatArray, least: FloatArray) -> FloatArray:
-        """Return the derivatives of `_excess`: u^T (dM/dz) u for the axis u of each moment."""
-        values = values_by_path(self._model.parameters, self._values(z))
-        moment_slopes = np.zeros((3 * len(self._model.bodies), len(self._free)))
-        for number, body in enumerate(self._model.bodies):
-            _, axes = np.linalg.eigh(second_moments(body.values(values)))
-            for column, parameter in enumerate(self._model.parameters):
-                if parameter.path in body.paths:
-                    unit_change = np.eye(10)[body.paths.index(parameter.path)]
-                    rows = np.einsum("ik,ij,jk->k", axes, second_moments(unit_change), axes)
-                    moment_slopes[3 * number : 3 * number + 3, column] = rows / _size(body)
-        violated = self._moments(z) < least
-        all_slopes: FloatArray = (
-            BORDER_STIFFNESS * moment_slopes * self._spreads * violated[:, None]
-        )
-        return np.asarray(all_slopes[:, self._free])
 
     def _pulled_in(self, start: FloatArray, end: FloatArray, border: FloatArray) -> FloatArray:
         """Return the point nearest to `end` on the line from `start` whose bodies are physical."""
@@ -395,7 +361,7 @@ class _Problem:
 
 
 def _size(body: Body) -> float:
-    return float(np.trace(second_moments(body.nominal)))
+    return float(np.trace(second_moments(body.nominal[4:])))
 
 
 def _noise(model: LinearModel, n: int) -> FloatArray:

@@ -23,6 +23,7 @@ from twin.identification.parameters import (
     signal_errors,
     values_by_path,
 )
+from twin.identification.prediction.bodies import second_moments
 from twin.identification.prediction.terms import MOTOR_TERM_PREFIX, motor_constants
 from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.machine.body import parallel_axis
@@ -133,22 +134,6 @@ def coordinate_slopes(numbers: FloatArray) -> FloatArray:
     return slopes
 
 
-def second_moments(numbers: FloatArray) -> FloatArray:
-    """Return the second moments `(3, 3)` [kg m2] about the centre of mass, of a body's numbers.
-
-    A body is physical if its mass is above zero and this matrix positive definite; the same as a
-    positive definite pseudo-inertia matrix.
-
-    Reference:
-        P. Wensing, S. Kim and J.-J. Slotine, Linear matrix inequalities for physically consistent
-        inertial parameter identification, IEEE Robotics and Automation Letters 3 (2018).
-    """
-    tensor = np.zeros((3, 3))
-    tensor[UPPER_TRIANGLE] = numbers[4:]
-    tensor = tensor + np.triu(tensor, 1).T
-    return np.asarray(0.5 * np.trace(tensor) * np.eye(3) - tensor)
-
-
 def linear_part(
     platform: MachineModel, parameters: Sequence[Parameter], where: str = "legs"
 ) -> tuple[Parameter, ...]:
@@ -179,20 +164,10 @@ def of_drives(
     """
     if where != "motors":
         return ()
-    fields = [
-        parameter
-        for parameter in numeric_paths(platform.parameters)
-        if parameter.startswith("leg.1.drive.")
-    ]
-    selected = {
-        parameter.path.rpartition(".")[2] for parameter in parameters if ".drive." in parameter.path
-    }
-    unknown_fields = sorted({path.rpartition(".")[2] for path in fields} & MOTOR_FIELDS - selected)
-    return (
-        select(platform, [f"leg.*.drive.{name}" for name in unknown_fields])
-        if unknown_fields
-        else ()
-    )
+    known = {path.removeprefix("leg.1.drive.") for path in numeric_paths(platform.parameters)}
+    selected = {each.path.rpartition(".")[2] for each in parameters if ".drive." in each.path}
+    names = [f"leg.*.drive.{name}" for name in sorted(known & MOTOR_FIELDS - selected)]
+    return select(platform, names) if names else ()
 
 
 def _is_linear(platform: MachineModel, path: str, where: str) -> bool:
@@ -339,7 +314,7 @@ def _wider(
 
     The regressor is the same for all bodies, but derivatives need room to both sides.
     """
-    thick_bodies = tuple(body if _has_room(body) else _thicker(body) for body in bodies)
+    thick_bodies = tuple(map(_thick, bodies))
     if thick_bodies == bodies:
         return platform, bodies
     values = {
@@ -349,13 +324,12 @@ def _wider(
     return MachineModel(changed_parameters, limits=platform.limits, like=platform), thick_bodies
 
 
-def _has_room(body: Body) -> bool:
-    moments = np.linalg.eigvalsh(second_moments(body.nominal))
-    return bool(moments[0] > PLATE_FRACTION * moments.sum())
-
-
-def _thicker(body: Body) -> Body:
+def _thick(body: Body) -> Body:
+    """Return a body, with larger moments of inertia if it is a plate."""
     numbers = body.nominal
+    moments = np.linalg.eigvalsh(second_moments(numbers[4:]))
+    if moments[0] > PLATE_FRACTION * moments.sum():
+        return body
     numbers[DIAGONAL_ENTRIES] += MOMENT_INCREASE * numbers[DIAGONAL_ENTRIES].sum()
     return Body(body.table, tuple(numbers.tolist()))
 
@@ -540,29 +514,23 @@ def linear_model(
     )
     inside = {path for body in bodies for path in body.paths}
     single = tuple(each.path for each in selected if each.is_of_machine and each.path not in inside)
-    tilted = any(each.path.startswith(TILT_PREFIX) for each in selected)
-    fields = np.eye(3) if tilted else np.empty((0, 3))
-    nominal_regressor = regressor(machine, bodies, single, samples, np.zeros(3))
-    blocks = [
-        np.concatenate([nominal_regressor.matrix, nominal_regressor.rest[..., None]], axis=-1)
+    has_tilt = any(each.path.startswith(TILT_PREFIX) for each in selected)
+    fields = np.eye(3 if has_tilt else 0, 3)
+    regressors = [
+        regressor(machine, bodies, single, samples, field) for field in (np.zeros(3), *fields)
     ]
-    for field in fields:
-        field_regressor = regressor(machine, bodies, single, samples, field)
-        field_block = np.concatenate(
-            [field_regressor.matrix, field_regressor.rest[..., None]], axis=-1
-        )
-        blocks.append(field_block - blocks[0])
+    first, *tilted = [np.dstack([each.matrix, each.rest]) for each in regressors]
+    blocks = [first, *(block - first for block in tilted)]
     delayed = FORCE_DELAY_PATH in (each.path for each in selected)
     if delayed:
-        slope = _rates(blocks[0], samples.rate)
+        slope = _rates(first, samples.rate)
         blocks += [slope, _rates(slope, samples.rate)]
     columns = np.concatenate(
         [*blocks, np.broadcast_to(np.eye(n), (len(samples.pose), n, n))], axis=-1
     )
-    rows = _rows(nominal_regressor, samples, columns)
-    return LinearModel(
-        machine, selected, bodies, single, fields, delayed, *rows, nominal_regressor.labels
-    )
+    rows = _rows(regressors[0], samples, columns)
+    labels = regressors[0].labels
+    return LinearModel(machine, selected, bodies, single, fields, delayed, *rows, labels)
 
 
 def _rates(values: FloatArray, rate: float | None) -> FloatArray:

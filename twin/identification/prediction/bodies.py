@@ -91,11 +91,24 @@ class BodyCoordinates:
         return free
 
 
-def _free(moments: FloatArray) -> FloatArray:
-    """Return logarithms and entries `(6,)` of the factor of six moments."""
+def second_moments(moments: FloatArray) -> FloatArray:
+    """Return the second moments `(3, 3)` [kg m2] about the centre of mass, from six moments.
+
+    A body is physical if its mass is above zero and this matrix positive definite; the same as a
+    positive definite pseudo-inertia matrix.
+
+    Reference:
+        P. Wensing, S. Kim and J.-J. Slotine, Linear matrix inequalities for physically consistent
+        inertial parameter identification, IEEE Robotics and Automation Letters 3 (2018).
+    """
     tensor = np.empty((3, 3))
     tensor[LOWER] = tensor[LOWER[::-1]] = moments
-    eigenvalues, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+    return np.asarray(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+
+
+def _free(moments: FloatArray) -> FloatArray:
+    """Return logarithms and entries `(6,)` of the factor of six moments."""
+    eigenvalues, axes = np.linalg.eigh(second_moments(moments))
     least = MIN_EIGENVALUE_FRACTION * np.abs(eigenvalues).sum()
     factor = np.linalg.cholesky((axes * np.maximum(eigenvalues, least)) @ axes.T)
     entries = factor[LOWER]

@@ -17,6 +17,7 @@ from twin.errors import InputError
 from twin.identification.parameters import (
     TERM_PREFIX,
     Parameter,
+    bounds_array,
     nominal_array,
     prior_std_array,
     with_parameters,
@@ -66,7 +67,13 @@ BACKLASH_KEY = "backlash"
 """Text that the paths of backlash parameters contain."""
 
 SCAN_POINTS = 13
-"""Values of each backlash that a scan tries."""
+"""Values of each backlash that a scan tries, and half the frequencies of a swing."""
+
+SWING_PATHS = (f"{TERM_PREFIX}pendulum.mass", f"{TERM_PREFIX}pendulum.frequency")
+"""Paths of mass and frequency of a swing."""
+
+SWING_SCAN_REACHES = (3.0, 1.1)
+"""Ratios by which scans of the frequency of a swing go to both sides."""
 
 SCAN_SEGMENT_FRACTION = 0.25
 """Fraction of the segments that a scan uses: those with most force reversals."""
@@ -169,6 +176,8 @@ def solve(
         x = min(x, first.minimised(candidate), key=first.cost)
     for radius in BACKLASH_SEARCH_RADII:
         x = first.scan_backlash(first.minimised(x), radius)
+    for reach in SWING_SCAN_REACHES:
+        x = full.scan_swing(x, reach)
     full.steps, full.information = first.steps, first.information
     if any(BACKLASH_KEY in each.path for each in full.parameters):
         x = full.minimised(x)
@@ -204,12 +213,9 @@ class Search:
         """Prepare a search over the parameters of `problems`, with errors as they are."""
         self.problems, self.robust, self.tick = problems, robust, tick
         self.parameters = problems[0].parameters
-        self.nominal, self.prior_stds = (
-            nominal_array(self.parameters),
-            prior_std_array(self.parameters),
-        )
-        limits = np.array([[each.lower, each.upper] for each in self.parameters]).T
-        self.bounds = (limits - self.nominal) / self.prior_stds
+        self.nominal = nominal_array(self.parameters)
+        self.prior_stds = prior_std_array(self.parameters)
+        self.bounds = (bounds_array(self.parameters) - self.nominal) / self.prior_stds
         self.bodies = BodyCoordinates(self.parameters)
         self.scales: list[FloatArray] = [np.ones(1) for _ in problems]
         self.steps: FloatArray | None = None
@@ -291,9 +297,10 @@ class Search:
         cost = self._loss(np.concatenate([x, *((error / scale).ravel() for error, scale in pairs)]))
         return errors, cost if np.isfinite(cost) else np.inf
 
-    def projected(self, x: FloatArray, steps: FloatArray) -> list[ProjectedJacobian]:
-        """Return the Jacobians without discontinuities, from differences `steps` `(p, p)`."""
+    def projected(self, x: FloatArray, information: FloatArray) -> list[ProjectedJacobian]:
+        """Return the Jacobians without discontinuities, for an `information` `(p, p)`."""
         self.tick()
+        steps = difference_steps(information, self.parameters)
         return [projected_jacobian(problem, self.values(x), steps) for problem in self.problems]
 
     def jacobian(self, x: FloatArray) -> FloatArray:
@@ -327,6 +334,40 @@ class Search:
             max_nfev=MAX_EVALUATIONS,
         )
         return bodies.scaled(found.x)
+
+    def scan_swing(self, x: FloatArray, reach: float) -> FloatArray:
+        """Return the parameters with frequency and mass of a swing where errors are least.
+
+        A swing that differs in frequency falls out of step with the recorded one, and a Jacobian
+        does not show the way back. Errors are linear in the mass that swings: each frequency is
+        judged with the best mass for it.
+
+        Args:
+            x: `(p,)` scaled parameters.
+            reach: largest ratio of a frequency to that of `x`, to both sides.
+        """
+        paths = [each.path for each in self.parameters]
+        if not set(SWING_PATHS) <= set(paths):
+            return x
+        mass, frequency = map(paths.index, SWING_PATHS)
+        self.rescale(x)
+        trials = np.tile(x, (2 * SCAN_POINTS, 1))
+        trials[0, mass], trials[1:, mass] = 0.0, 1.0
+        hertz = self.values(x)[frequency] * np.geomspace(1.0 / reach, reach, len(trials))
+        limits = self.bounds[:, frequency]
+        trials[:, frequency] = np.clip(
+            (hertz - self.nominal[frequency]) / self.prior_stds[frequency], *limits
+        )
+        products, squares = np.zeros((2, len(trials)))
+        for problem, scale in zip(self.problems, self.scales, strict=True):
+            errors = problem.errors(self.values(trials)) / scale
+            changes = errors - errors[0]
+            products -= (changes * errors[0]).sum(axis=(1, 2))
+            squares += (changes**2).sum(axis=(1, 2))
+        gains = np.nan_to_num(products[1:] * np.abs(products[1:]) / squares[1:])
+        best = 1 + int(np.argmax(gains))
+        trials[best, mass] = np.clip(products[best] / squares[best], *self.bounds[:, mass])
+        return min(x, trials[best], key=self.cost)
 
     def scan_backlash(self, x: FloatArray, radius: float) -> FloatArray:
         """Return the parameters with each backlash where errors are least, up to `radius` away.
@@ -401,7 +442,7 @@ def refine(search: Search, x: FloatArray) -> Solution:
         before_finer = x
         for _ in range(MAX_FINAL_STEPS):
             if last_step > CHORD_STEP:
-                jacobians = search.projected(x, difference_steps(information, search.parameters))
+                jacobians = search.projected(x, information)
             linear = [each.linear(e) for each, e in zip(jacobians, errors, strict=True)]
             full_step, information = _gauss_newton_step(linear, x, search)
             last_step = float(np.sqrt(full_step @ information @ full_step / len(x)))
@@ -421,7 +462,7 @@ def refine(search: Search, x: FloatArray) -> Solution:
         if is_settled or np.median(np.concatenate([each.scale for each in jacobians])) > MAX_MISFIT:
             break
     # Intervals are those of the end, where events come or go that did not where the search began.
-    jacobians = search.projected(x, difference_steps(information, search.parameters))
+    jacobians = search.projected(x, information)
     linear = [each.linear(e) for each, e in zip(jacobians, errors, strict=True)]
     return Solution(
         search.values(x),
@@ -542,9 +583,8 @@ def _gauss_newton_step(
         gradient += errors.ravel() @ rows
     free = search.bodies.free(x)
     scaled_by_free = search.bodies.slopes(free)
-    step_bounds = np.clip(
-        search.bodies.free_bounds(search.bounds) - free, -TRUST_RADIUS, TRUST_RADIUS
-    )
+    room = search.bodies.free_bounds(search.bounds) - free
+    step_bounds = np.clip(room, -TRUST_RADIUS, TRUST_RADIUS)
     factor = np.linalg.cholesky(information).T
     # `lsq_linear` needs bounds that differ; the result is clipped to the exact ones.
     margins = np.array([[-1e-9], [1e-9]])

@@ -12,6 +12,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import (
     Parameter,
+    bounds_array,
     gravity_field,
     prior_std_array,
     with_parameters,
@@ -171,10 +172,8 @@ class PredictionProblem:
     def short(self, gain_scale: float, step: int) -> Self:
         """Return the problem with every `step`-th window, corrected `gain_scale` times faster."""
         shortened = copy(self)
-        shortened.windows, shortened._decay_rate = (
-            self.windows.short(step),
-            gain_scale * self._decay_rate,
-        )
+        shortened.windows = self.windows.short(step)
+        shortened._decay_rate = gain_scale * self._decay_rate
         return shortened
 
     def finer(self, factor: int) -> Self:
@@ -243,9 +242,7 @@ class PredictionProblem:
 
     def _possible(self, step: FloatArray, values: FloatArray, prior_stds: FloatArray) -> FloatArray:
         """Return a scaled difference, or its opposite, that leads to a possible machine."""
-        lower, upper = np.array(
-            [[parameter.lower, parameter.upper] for parameter in self.parameters]
-        ).T
+        lower, upper = bounds_array(self.parameters)
         for factor in (1.0, -1.0, 0.1, -0.1, 0.01):
             possible_step = factor * step
             trial_values = values + possible_step * prior_stds
@@ -364,11 +361,9 @@ class PredictionProblem:
             sets: `(N,)` index of the parameters of each.
             segments: `(N,)` their indices.
         """
-        readers, period, windows = (
-            Readers(self.machine, self.parameters, values),
-            self.period,
-            self.windows,
-        )
+        readers = Readers(self.machine, self.parameters, values)
+        period = self.period
+        windows = self.windows
         _, _, delays = readers.errors("coordinates", self.machine.n_actuators)
         start_times = self._recording.time[windows.first[segments]] - delays[sets]
         features = (

@@ -228,20 +228,18 @@ class Readers:
             signal_errors(machine, parameters, parameter_values) for parameter_values in values
         ]
         if self.imu is not None:
-            mounting = [*self.imu.position, *self.imu.attitude]
-            paths = [f"imu.{name}.{k}" for name in ("position", "attitude") for k in range(3)]
-            values_of_sets = [
-                values_by_path(parameters, parameter_values) for parameter_values in values
-            ]
-            pairs = list(zip(paths, mounting, strict=True))
-            mounting_values = np.array(
+            position, attitude = (
                 [
-                    [set_values.get(*path_and_default) for path_and_default in pairs]
-                    for set_values in values_of_sets
+                    [each.get(f"imu.{name}.{k}", number) for k, number in enumerate(nominal)]
+                    for each in (values_by_path(parameters, row) for row in values)
                 ]
+                for name, nominal in (
+                    ("position", self.imu.position),
+                    ("attitude", self.imu.attitude),
+                )
             )
-            self._place = mounting_values[:, :3]
-            self._rotation = Rotation.from_euler("ZYX", mounting_values[:, 3:]).as_matrix()
+            self._place = np.array(position)
+            self._rotation = Rotation.from_euler("ZYX", attitude).as_matrix()
 
     def errors(self, signal: str, width: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return scales `(sets, 1)`, biases `(sets, width)` and delays `(sets,)` of a signal."""

@@ -20,6 +20,7 @@ from twin.kernels.lanes import advance_groups
 from twin.kernels.plant import columns as column
 from twin.logs import Channel, TimeOffset, time_offset
 from twin.model.batch import chunk_bounds, lane_count, on_threads, usable_cores
+from twin.model.derivatives import forward_kinematics_derivatives
 from twin.model.machine_base import for_many_machines
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants, drive_timestep, motor_substeps
@@ -82,17 +83,11 @@ def delayed_commands(
     drives = [leg.drive for leg in machine.parameters.legs]
     delays = [0.0 if drive is None else drive.delay for drive in drives]
     zeros = [0.0] * len(drives)
-    is_force_mode = recording.mode == "force"
-    lags = (
-        [0.0 if drive is None else drive.current_lag for drive in drives]
-        if is_force_mode
-        else zeros
-    )
-    limit, digit = (
-        constants[:, [column.PEAK_EFFORT, column.EFFORT_RESOLUTION]].T
-        if is_force_mode
-        else constants[:, [column.MAX_SPEED, column.SPEED_RESOLUTION]].T
-    )
+    lags = zeros
+    limit, digit = constants[:, [column.MAX_SPEED, column.SPEED_RESOLUTION]].T
+    if recording.mode == "force":
+        lags = [0.0 if drive is None else drive.current_lag for drive in drives]
+        limit, digit = constants[:, [column.PEAK_EFFORT, column.EFFORT_RESOLUTION]].T
     converted = _converted(recording.commands, limit, digit)
     means = _means(recording.command_time, converted, delays, lags, times)
     if recording.feedforward is None:
@@ -478,13 +473,10 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
         )
         for k in range(3)
     )
-    pose = machine.forward_kinematics(position)
-    jacobian = machine.jacobian(pose)
-    allowed = np.concatenate([jacobian, machine.constraints(pose)], axis=1)
-    inverse = np.linalg.inv(allowed)[:, :, : machine.n_actuators]
+    pose, inverse, _ = forward_kinematics_derivatives(machine, position)
     twist = np.einsum("kij,kj->ki", inverse, speed)
     required = machine.constrain(pose, twist).acceleration
-    motor_part = acceleration - np.einsum("kij,kj->ki", jacobian, required)
+    motor_part = acceleration - np.einsum("kij,kj->ki", machine.jacobian(pose), required)
     motor_part -= np.einsum("kij,kj->ki", machine.jacobian_derivative(pose, twist), twist)
     platform = required + np.einsum("kij,kj->ki", inverse, motor_part)
     force = machine.inverse_dynamics(pose, twist, platform)
@@ -516,28 +508,20 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     drives = drive_constants(machine, drive_timestep(machine))
     motion, _ = smoothed_motion(recording, machine, drives)
     is_force_mode = recording.mode == "force"
-    followed, units = motion.effort if is_force_mode else motion.speed, ("",) * machine.n_actuators
-    motion_channel = Channel("motion", recording.time, followed, units)
-    commands = Channel("commands", recording.command_time, recording.commands, units)
+    followed = motion.effort if is_force_mode else motion.speed
+    motion_channel = Channel("motion", recording.time, followed, ("",))
+    commands = Channel("commands", recording.command_time, recording.commands, ("",))
     offset = _offset(motion_channel, commands, MAX_OFFSET)
     if offset is None or offset.correlation < MIN_CORRELATION:
-        shared = min(recording.time[-1], commands.time[-1]) - max(
-            recording.time[0], commands.time[0]
-        )
-        distant_offset = (
-            _offset(motion_channel, commands, min(OFFSET_SEARCH_RADIUS, 0.25 * shared))
-            if shared > 0.0
-            else None
-        )
-        if distant_offset is not None and distant_offset.correlation > MIN_CORRELATION:
+        begin = max(recording.time[0], commands.time[0])
+        shared = min(recording.time[-1], commands.time[-1]) - begin
+        radius = min(OFFSET_SEARCH_RADIUS, 0.25 * shared)
+        distant = _offset(motion_channel, commands, radius) if shared > 0.0 else None
+        if distant is not None and distant.correlation > MIN_CORRELATION:
             name = "command_forces" if is_force_mode else "command_rates"
-            side = "later" if distant_offset.seconds > 0.0 else "earlier"
-            delay = (
-                f'delay = "{-1e3 * distant_offset.seconds:.4g} ms" in a mapping file corrects it'
-            )
-            message = (
-                f"fit the measured motion if they are {abs(distant_offset.seconds):.4g} s {side}"
-            )
+            side = "later" if distant.seconds > 0.0 else "earlier"
+            delay = f'delay = "{-1e3 * distant.seconds:.4g} ms" in a mapping file corrects it'
+            message = f"fit the measured motion if they are {abs(distant.seconds):.4g} s {side}"
             raise InputError(name, f"{message}: their clock is another one; {delay}")
         return recording, 0.0
     drives_of_legs = [leg.drive for leg in machine.parameters.legs if leg.drive is not None]
@@ -547,9 +531,8 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     clock_difference = offset.seconds - float(np.mean(delays or [0.0]))
     if abs(clock_difference) < MIN_OFFSET:
         return recording, 0.0
-    return replace(
-        recording, command_time=recording.command_time + clock_difference
-    ), clock_difference
+    moved = replace(recording, command_time=recording.command_time + clock_difference)
+    return moved, clock_difference
 
 
 def _offset(channel: Channel, reference: Channel, max_offset: float) -> TimeOffset | None:

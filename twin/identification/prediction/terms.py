@@ -31,6 +31,12 @@ DRY_COLUMNS = [column.FRICTION, column.BREAKAWAY]
 MOTOR_TERM_PREFIX = f"{TERM_PREFIX}motor."
 """Beginning of the paths of the motors' constants."""
 
+CENTER_PATH = "platform.body.center_of_mass"
+"""Path of the centre of mass, in which a pendulum hangs."""
+
+SWING_ITERATIONS = 3
+"""Iterations for the forces that the turning of the platform adds to a swing."""
+
 MIN_PRESLIDING = 1e-9
 """[m, rad] Smallest deflection of bristles, which keeps their stiffness finite."""
 
@@ -168,29 +174,45 @@ class FreeTerms:
         """Return the wrench `(T, 6)` that a swinging part of the payload adds to a rigid one.
 
         The part hangs in the centre of mass. Along the platform's x and y it moves by u with
-        u'' + 2 d w u' + w^2 u = -(a - g) there; its force is that of its mass times -u''.
+        u'' + 2 d w u' + w^2 u = -(a - g), where a is the acceleration of the turning platform at
+        the part. Its force is that of its mass times g - a - u'', and acts where the part is.
         """
         mass = term.get("term.pendulum.mass", 0.0)
         if mass == 0.0:
             return np.zeros((len(self._motion.time), 6))
         from scipy.signal import cont2discrete, lfilter
 
-        motion, rotation = self._motion, self._rotation
-        arm = rotation @ np.array(self._machine.parameters.platform.body.center_of_mass)
-        angular, omega = motion.acceleration[:, 3:], motion.twist[:, 3:]
-        pushed = motion.acceleration[:, :3] + np.cross(angular, arm)
-        pushed += np.cross(omega, np.cross(omega, arm))
-        pushed[:, 2] += self._machine.parameters.gravity
-        drive = np.einsum("kji,kj->ki", rotation, pushed)[:, :2]
+        motion, machine = self._motion, self._machine.parameters
+        center = np.array(
+            [
+                term.get(f"{CENTER_PATH}.{k}", nominal)
+                for k, nominal in enumerate(machine.platform.body.center_of_mass)
+            ]
+        )
+        against_gravity = motion.acceleration[:, :3] + [0.0, 0.0, machine.gravity]
+        in_base = np.array([against_gravity, motion.acceleration[:, 3:], motion.twist[:, 3:]])
+        linear, angular, spin = np.einsum("kji,skj->ski", self._rotation, in_base)
+
+        def turning(point: FloatArray, rate: FloatArray | float) -> FloatArray:
+            """Return the acceleration `(T, 3)` of a point that moves on the turning platform."""
+            turned = np.cross(spin, np.cross(spin, point) + 2.0 * rate)
+            return np.asarray(np.cross(angular, point) + turned)
+
+        still = linear + turning(center, 0.0)
         w = 2.0 * np.pi * term.get("term.pendulum.frequency", 1.0)
-        damping = term.get("term.pendulum.damping", 0.0)
-        model = [1.0, 0.0, 0.0], [1.0, 2.0 * damping * w, w * w]
+        denominator = [1.0, 2.0 * term.get("term.pendulum.damping", 0.0) * w, w * w]
         period = float(motion.time[1] - motion.time[0])
-        numerator, denominator, _ = cont2discrete(model, period, "bilinear")
-        # The part hangs at rest where the recording begins: only changes make it swing.
-        swing = lfilter(np.ravel(numerator), denominator, -(drive - drive[0]), axis=0)
-        force = -mass * (rotation[:, :, :2] @ swing[..., None])[..., 0]
-        return np.hstack([force, np.cross(arm, force)])
+        # Displacement, velocity and acceleration of the part on the platform.
+        swing = np.zeros((3, *still.shape))
+        for _ in range(SWING_ITERATIONS):
+            # The part hangs at rest where the recording begins: only changes make it swing.
+            drive = still[0] - still - turning(swing[0], swing[1])
+            for k, numerator in enumerate(([1.0], [1.0, 0.0], [1.0, 0.0, 0.0])):
+                filtered = cont2discrete((numerator, denominator), period, "bilinear")
+                swing[k, :, :2] = lfilter(np.ravel(filtered[0]), filtered[1], drive[:, :2], axis=0)
+        added = -mass * (turning(swing[0], swing[1]) + swing[2])
+        torque = np.cross(center, added) + np.cross(swing[0], added - mass * still)
+        return np.asarray(np.einsum("kij,skj->ksi", self._rotation, [added, torque]).reshape(-1, 6))
 
 
 def motor_constants(terms: Mapping[str, float], count: int) -> FloatArray:

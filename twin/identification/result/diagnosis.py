@@ -78,13 +78,13 @@ def find_patterns(problems: Sequence[PredictionProblem], solution: Solution) -> 
         for candidate in candidates:
             beyond = candidate.slopes - basis @ (basis.T @ candidate.slopes)
             directions = _orthonormal(beyond)
-            scores.append((float(((directions.T @ rest) ** 2).sum()), candidate, directions))
+            gain = float(((directions.T @ rest) ** 2).sum())
+            scores.append((gain, candidate, beyond, directions))
         if not scores:
             break
-        gain, best, directions = max(scores, key=lambda each: each[0])
+        gain, best, beyond, directions = max(scores, key=lambda each: each[0])
         if gain < MIN_EXPLAINED * total:
             break
-        beyond = best.slopes - basis @ (basis.T @ best.slopes)
         amounts = -np.linalg.lstsq(beyond, rest, rcond=1e-6)[0]
         sizes = amounts * prior_std_array(best.parameters)
         patterns.append(Pattern(best.group, gain / total, _sentence(best, sizes)))

@@ -77,15 +77,13 @@ def log_segments(logs: Sequence[Log], window: float) -> tuple[list[Log], list[st
         start, stop = log.span
         starts = np.maximum.accumulate([start, *(end for _, end, _ in gaps)])
         stops = [*(begin for begin, _, _ in gaps), stop]
-        long_segments = [
-            (a, b) for a, b in zip(starts, stops, strict=True) if b - a >= least_duration
-        ]
+        pairs = zip(starts, stops, strict=True)
+        long_segments = [(a, b) for a, b in pairs if b - a >= least_duration]
         names = ", ".join(sorted({name for _, _, name in gaps}))
         text = f"{len(gaps)} gaps in {names}, the first of them at {gaps[0][0]:.6g} s"
         if not long_segments:
-            raise InputError(
-                "log", f"has {text}: no piece without gaps is {least_duration:.3g} s long"
-            )
+            message = f"has {text}: no piece without gaps is {least_duration:.3g} s long"
+            raise InputError("log", message)
         segments += [log.between(a, np.nextafter(b, np.inf)) for a, b in long_segments]
         unused = stop - start - sum(b - a for a, b in long_segments)
         notes.append(f"a log has {text}: it was cut there, and {unused:.3g} s are left out")
@@ -278,21 +276,16 @@ def identify(
         platform, segments, forces, predictable if if_unobservable == "refuse" else ()
     )
     predicted = None
-    if forces is not None:
+    if forces is not None and if_unobservable == "refuse":
         alone = [each for each in selected if not recordings or each not in predictable]
-        _check_observable(forces, alone, if_unobservable)
+        seen = forces.estimate.visibility
+        if any(each in seen.unobservable for each in alone):
+            sentences = listed(seen.sentences, "; ")
+            message = f"cannot be identified from these forces: {sentences}; {GO_ON}"
+            raise InputError("parameters", message)
     if predictable and recordings:
-        predict = partial(
-            prediction_stage,
-            platform,
-            recordings,
-            predictable,
-            forces,
-            window=length,
-            robust=robust,
-            tick=tick,
-            **shared,
-        )
+        options = {"window": length, "robust": robust, "tick": tick, **shared}
+        predict = partial(prediction_stage, platform, recordings, predictable, forces, **options)
         predicted = predict()
         if predicted is not None and predicted.surpassed:
             better = [each for each in predicted.surpassed if each in predictable]
@@ -321,16 +314,14 @@ def _recordings(
         if forces is None or not {*needed} <= {*forces.estimate.parameters}:
             raise
         return [], [f"the forces alone decide, without predictions ({error})"]
-    synchronised_recordings, clock_shifts = zip(
-        *(_on_one_clock(recording, platform) for recording in recordings), strict=True
-    )
+    pairs = [_on_one_clock(recording, platform) for recording in recordings]
     notes = [
         f"clocks of commands and encoders differ by {1e3 * clock:.2f} ms, which is removed: delays "
         "and lags of the drives are those of the file, do not identify them from this log"
-        for clock in clock_shifts
+        for _, clock in pairs
         if clock
     ]
-    return list(synchronised_recordings), notes
+    return [recording for recording, _ in pairs], notes
 
 
 def _on_one_clock(recording: Recording, platform: Platform) -> tuple[Recording, float]:
@@ -342,20 +333,6 @@ def _on_one_clock(recording: Recording, platform: Platform) -> tuple[Recording, 
     if clock_shift and file_error(platform, moved) > file_error(platform, recording):
         return recording, 0.0
     return moved, clock_shift
-
-
-def _check_observable(
-    forces: ForceStage, alone: Sequence[Parameter], if_unobservable: Choice
-) -> None:
-    """Raise InputError if parameters that only forces can show (`alone`) are unobservable."""
-    unobservable = [
-        parameter for parameter in alone if parameter in forces.estimate.visibility.unobservable
-    ]
-    if if_unobservable == "refuse" and unobservable:
-        sentences = listed(forces.estimate.visibility.sentences, "; ")
-        raise InputError(
-            "parameters", f"cannot be identified from these forces: {sentences}; {GO_ON}"
-        )
 
 
 def _merged(

@@ -114,9 +114,8 @@ def force_stage(
     """
     signals = FORCE_SIGNALS if force_per_current is None else (*FORCE_SIGNALS, "currents")
     force_logs = [log for log in logs if any(name in log for name in signals)]
-    samples = [
-        samples_of_log(platform, log, force_per_current=force_per_current) for log in force_logs
-    ]
+    factor = {"force_per_current": force_per_current}
+    samples = [samples_of_log(platform, log, **factor) for log in force_logs]
     linear_parameters = linear_part(platform, parameters, samples[0].where) if samples else ()
     if not linear_parameters:
         return None
@@ -126,32 +125,21 @@ def force_stage(
         *of_drives(platform, linear_parameters, samples[0].where),
     )
     if samples[0].where == "motors":
+        prefixes = FORCE_BIAS_PREFIX, MOTOR_TERM_PREFIX
         drive_parameters += tuple(
-            parameter
-            for path, parameter in errors_of_forces.items()
-            if path.startswith((FORCE_BIAS_PREFIX, MOTOR_TERM_PREFIX))
+            each for path, each in errors_of_forces.items() if path.startswith(prefixes)
         )
-    all_parameters = tuple(
-        {
-            parameter.path: parameter for parameter in (*linear_parameters, *drive_parameters)
-        }.values()
-    )
-    used, tested_samples = zip(
-        *(_parts(sample_set, holdout) for sample_set in samples), strict=True
-    )
+    parameters_by_path = {each.path: each for each in (*linear_parameters, *drive_parameters)}
+    used, kept = zip(*(_parts(each, holdout) for each in samples), strict=True)
     choice: Choice = "hold" if if_unobservable == "hold" else "prior"
-    estimate = linear_estimate(platform, all_parameters, used, choice=choice)
-    tested = joined(
-        [linear_model(platform, estimate.parameters, samples) for samples in tested_samples]
-    )
+    estimate = linear_estimate(platform, tuple(parameters_by_path.values()), used, choice=choice)
+    tested = joined([linear_model(platform, estimate.parameters, each) for each in kept])
     fits = (
         _fit("identified from", estimate.model, estimate.values),
         _fit("kept apart", tested, estimate.values),
     )
-    signal, measured_forces = (
-        next(n for n in signals if n in force_logs[0]),
-        estimate.model.measured,
-    )
+    signal = next(n for n in signals if n in force_logs[0])
+    measured_forces = estimate.model.measured
     size = float(np.sqrt((measured_forces**2).mean()))
     if fits[0].after > MAX_UNEXPLAINED_FRACTION * size:
         raise InputError(
@@ -207,16 +195,9 @@ def _parts(samples: ForceSamples, holdout: float) -> tuple[ForceSamples, ForceSa
 
 def _fit(part: str, model: LinearModel, values: Any) -> Fit:
     """Return the errors of forces with the nominal values and with others."""
-    nominal = nominal_array(model.parameters)
-    error_rms = [
-        _force_size(model.measured - model.predicted(values_of_model))
-        for values_of_model in (nominal, values)
-    ]
-    return Fit(part, len(model.measured), *error_rms)
-
-
-def _force_size(errors: FloatArray) -> float:
-    return float(np.sqrt((errors**2).mean()))
+    both = nominal_array(model.parameters), values
+    errors = np.array([model.measured - model.predicted(each) for each in both])
+    return Fit(part, len(model.measured), *np.sqrt((errors**2).mean(axis=1)).tolist())
 
 
 class PredictionStage(NamedTuple):
@@ -291,9 +272,7 @@ def prediction_stage(
     fits, errors = _fits(used, tested, solution)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
-    unsure = [
-        backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
-    ]
+    unsure = [backlash_warning(each, reversals, solution.last_step) for each in decision.free]
     white = _whiteness(used, solution)
     cov = _covariance(solution, decision.free, unsure, white)
     patterns = () if white.is_white else tuple(find_patterns(used, solution))
@@ -398,19 +377,14 @@ def _surpassed(
         return forces.shown if forces.signal == "forces" else ()
     mixed_values = values.copy()
     mixed_values[shared_indices] = forces.estimate.starting_values(shared_parameters)
-    own_error, mixed_error = (_rms(kept, candidate) for candidate in (values, mixed_values))
-    force_error_ratio = forces.holdout_error(shared_parameters, values[shared_indices]) / max(
-        forces.holdout_error((), values[:0]), MIN_DENOMINATOR
-    )
-    ratio = (
-        force_error_ratio * own_error / max(mixed_error, MIN_DENOMINATOR)
-    )  # above 1 where the forces are better
+    force_error = forces.holdout_error(shared_parameters, values[shared_indices])
+    ratio = force_error / max(forces.holdout_error((), values[:0]), MIN_DENOMINATOR)
+    # Above 1 where the forces are better.
+    ratio *= _rms(kept, values) / max(_rms(kept, mixed_values), MIN_DENOMINATOR)
     if abs(ratio - 1.0) < TIE_TOLERANCE:
-        errors = forces.estimate.standard_errors
-        force_indices = [
-            forces.estimate.parameters.index(parameter) for parameter in shared_parameters
-        ]
-        ratios = np.sqrt(np.diag(square))[shared_indices] / errors[force_indices]
+        rows = [forces.estimate.parameters.index(each) for each in shared_parameters]
+        errors = forces.estimate.standard_errors[rows]
+        ratios = np.sqrt(np.diag(square))[shared_indices] / errors
         ratio = float(np.exp(np.mean(np.log(ratios))))
     return forces.shown if ratio > 1.0 else ()
 
@@ -512,23 +486,20 @@ def _fits(
     fits: list[Fit] = []
     sizes_of_parts, rows, times = [], [], []
     for name, problems in (("identified from", used), ("kept apart", kept)):
-        rms_pairs = []
+        pairs = []
         for problem in problems:
-            nominal_errors = _left(problem, nominal)
             final_errors = _left(problem, solution.values, solution.step_factor)
-            rms_pairs.append((_size(nominal_errors), _size(final_errors)))
+            pairs.append((_size(_left(problem, nominal)), _size(final_errors)))
             times.append(problem.times[:, 0])
             rows.append(np.swapaxes(final_errors, 1, 2).reshape(-1, final_errors.shape[1]))
-        sizes = np.hstack([np.array(rms_pair) for rms_pair in rms_pairs])
+        sizes = np.hstack([np.array(pair) for pair in pairs])
         fits.append(Fit(name, sizes.shape[1], *np.sqrt((sizes**2).mean(axis=1)).tolist()))
         sizes_of_parts.append(sizes)
     sizes, time = np.hstack(sizes_of_parts), np.concatenate(times)
     frequency, density = spectrum(np.vstack(rows[: len(used)]), used[0].period)
     order = np.arange(len(time)) if len(used) > 1 else np.argsort(time)
-    return (
-        (fits[0], fits[1]),
-        Errors(time[order], sizes[0][order], sizes[1][order], frequency, density),
-    )
+    errors = Errors(time[order], sizes[0][order], sizes[1][order], frequency, density)
+    return (fits[0], fits[1]), errors
 
 
 def _left(problem: PredictionProblem, values: FloatArray, factor: int = 1) -> FloatArray:

@@ -33,7 +33,7 @@ LABEL_HEIGHT = 60
 def identification_results(found: Identification) -> Results:
     """Return estimates next to the values of the file, fits, and what the logs do not show."""
     tables = [] if found.forces is None else _force_tables(found, found.forces)
-    tables += [_parameter_table(found), _prior_table(found), *_tables_at_legs(found)]
+    tables += [_parameter_table(found), *_tables_at_legs(found)]
     if found.errors is not None:
         tables.append(_fit_table(found.fits, "windows", *found.unit, "prediction errors, rms"))
     sources = [(source.name or "log", source.duration, source.sha256) for source in found.sources]
@@ -54,45 +54,23 @@ def identification_results(found: Identification) -> Results:
 
 
 def _parameter_table(found: Identification) -> Table:
-    """Return the table of values before and after with their intervals."""
-    half_widths = found.margins * found.standard_errors
+    """Return values before and after, intervals, and the fraction of the prior's spread left."""
+    errors = found.standard_errors
+    columns = zip(found.parameters, found.values, found.margins * errors, errors, strict=True)
     rows = [
         (
-            parameter.path,
-            number(parameter.nominal, 5),
-            number(value),
-            _interval(half_width),
-            parameter.unit,
+            *(each.path, number(each.nominal, 5), number(value), _interval(half_width), each.unit),
+            *(number(each.prior_std, 2), f"{100.0 * error / each.prior_std:.2g} %"),
         )
-        for parameter, value, half_width in zip(
-            found.parameters, found.values, half_widths, strict=True
-        )
+        for each, value, half_width, error in columns
     ]
-    return Table(found.summary, ("parameter", "file", "identified", "95 %", "unit"), rows)
+    titles = ("parameter", "file", "identified", "95 %", "unit", "spread", "left of it")
+    return Table(found.summary, titles, rows)
 
 
 def _interval(half_width: float) -> str:
     """Return half the width of an interval as text; an infinite one is withheld."""
     return f"+- {number(half_width, 2)}" if np.isfinite(half_width) else "withheld"
-
-
-def _prior_table(found: Identification) -> Table:
-    """Return standard deviations before and after, and the change in deviations of the prior."""
-    rows = [
-        (
-            parameter.path,
-            parameter.prior_std,
-            error,
-            parameter.unit,
-            (value - parameter.nominal) / parameter.prior_std,
-            f"{100.0 * error / parameter.prior_std:.2g} %",
-        )
-        for parameter, value, error in zip(
-            found.parameters, found.values, found.standard_errors, strict=True
-        )
-    ]
-    columns = ("parameter", "spread", "standard error", "unit", "change in spreads [1]", "left")
-    return Table("what the logs add to the spreads of the priors", columns, rows)
 
 
 def _tables_at_legs(found: Identification) -> list[Table]:
@@ -101,20 +79,19 @@ def _tables_at_legs(found: Identification) -> list[Table]:
     force_unit, coordinate_unit = found.platform.force_unit, found.platform.coordinate_unit
     units = {"friction_torque": force_unit, "viscous_torque": f"{force_unit} s/{coordinate_unit}"}
     half_widths = found.margins * found.standard_errors
-    for parameter, value, half_width in zip(
-        found.parameters, found.values, half_widths, strict=True
-    ):
-        *_, table_name, name = ("", *parameter.path.split("."))
+    columns = zip(found.parameters, found.values, half_widths, strict=True)
+    for parameter, value, half_width in columns:
+        name = parameter.path.rpartition("drive.")[2]
         ratio = getattr(legs[parameter.leg or 0].drive, "ratio", None)
-        if table_name != "drive" or name not in RATIO_POWERS or ratio is None:
+        if name not in RATIO_POWERS or ratio is None:
             continue
         scale = float(ratio) ** RATIO_POWERS[name]
         numbers = number(scale * parameter.nominal, 5), number(scale * value)
         leg_unit = units.get(name, "kg" if coordinate_unit == "m" else "kg m2")
         rows.append((parameter.path, *numbers, _interval(scale * half_width), leg_unit))
     leg_name = "leg" if coordinate_unit == "m" else "crank"
-    columns = (f"at the {leg_name}", "file", "identified", "95 %", "unit")
-    return [Table("", columns, rows)] if rows else []
+    titles = (f"at the {leg_name}", "file", "identified", "95 %", "unit")
+    return [Table("", titles, rows)] if rows else []
 
 
 def _force_tables(found: Identification, stage: ForceStage) -> list[Table]:

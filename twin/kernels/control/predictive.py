@@ -152,7 +152,7 @@ def add_path_deviation(
 def weighted_squares(
     deviation: FloatArray, k: int, pose_weight: float, product_weight: float, twist_weight: float
 ) -> float:
-    """Return the weighted squares of axis k of a deviation `(12,)` and of their product."""
+    """Return the weighted squares and product of axis k of a deviation: displacement and rate."""
     a, b = deviation[k], deviation[6 + k]
     return pose_weight * (a * a) + (2.0 * product_weight) * (a * b) + twist_weight * (b * b)
 

@@ -167,9 +167,9 @@ def forward_dynamics(
 
     `deflection` (2k,) holds that of springs in series and their rates; `work` is overwritten.
     """
-    singular = assemble(body, legs, state, deflection, work)
+    singular_leg = assemble(body, legs, state, deflection, work)
     regular = accelerate(body, legs, state, deflection, forces, wrench, acceleration, work)
-    return regular and singular < 0
+    return regular and singular_leg < 0
 
 
 @compiled
@@ -216,12 +216,12 @@ def mass_matrix_batch(
     first_failed = -1
     for k in range(poses.shape[0]):
         state = platform_state(poses[k], twists[k])
-        singular = assemble(body, legs, state, deflections[k], work)
+        singular_leg = assemble(body, legs, state, deflections[k], work)
         for i in range(6):
             for j in range(i + 1):
                 matrices[k, i, j] = work.mass_matrix[i, j]
                 matrices[k, j, i] = work.mass_matrix[i, j]
-        if singular >= 0 and first_failed < 0:
+        if singular_leg >= 0 and first_failed < 0:
             first_failed = k
     return first_failed
 
@@ -286,7 +286,7 @@ def inverse_dynamics(
     work: Work,
 ) -> bool:
     """Fill `forces` (n,) of one state; return False at a singular pose; `work` is overwritten."""
-    singular = assemble(body, legs, state, deflection, work)
+    singular_leg = assemble(body, legs, state, deflection, work)
     right = work.right
     for i in range(6):
         required = work.bias[i] - wrench[i]
@@ -304,12 +304,12 @@ def inverse_dynamics(
     if is_determined:
         for i in range(6):
             forces[i] = right[i]
-        return ratio > FORCE_PIVOT_RATIO and singular < 0
+        return ratio > FORCE_PIVOT_RATIO and singular_leg < 0
     for k in range(n):
         forces[k] = 0.0
         for j in range(6):
             forces[k] += work.jacobian[k, j] * right[j]
-    return ratio > SQUARED_PIVOT_RATIO and singular < 0
+    return ratio > SQUARED_PIVOT_RATIO and singular_leg < 0
 
 
 @compiled
@@ -579,7 +579,7 @@ def driven_derivative(
     """Fill `dy` at `y` (13 + 2k,) under forces (n,) of the motors; return False if singular."""
     fill_pose_rate(y, dy)
     state = platform_state(y[:7], y[7:13])
-    singular = assemble(body, legs, state, y[13:], work)
+    singular_leg = assemble(body, legs, state, y[13:], work)
     add_motors(legs, inertia, state, work)
     regular = accelerate(body, legs, state, y[13:], forces, wrench, dy[7:], work)
     # Accelerations fill 6 + k entries; those of the deflections then move behind the rates.
@@ -587,4 +587,4 @@ def driven_derivative(
     for i in range(n_deflections):
         dy[13 + n_deflections + i] = dy[13 + i]
         dy[13 + i] = y[13 + n_deflections + i]
-    return regular and singular < 0
+    return regular and singular_leg < 0

@@ -50,7 +50,7 @@ JOINT_COUNT = 3
 CONSTRAINT_COUNT = 3
 """Constraints of the fixed foot on the platform's motion."""
 
-FIXED = GEOMETRY_SIZE
+FOOT_IS_FIXED = GEOMETRY_SIZE
 """Column: 1 for the pillar whose foot is fixed."""
 
 PILLAR_GEOMETRY_SIZE = GEOMETRY_SIZE + 1
@@ -173,7 +173,7 @@ def fill_joints(
     out[2, 0] = length - home[i, HOME_COORDINATE]
     out[2, 1] = rate
     out[2, 2] = vertical_acceleration / normal_z
-    if legs[i, FIXED] == 1.0:
+    if legs[i, FOOT_IS_FIXED] == 1.0:
         roll, pitch = roll_and_pitch(state.matrix)
         second_axis = (0.0, cos(roll), sin(roll))
         out[0, 0], out[1, 0] = roll - home[i, HOME_ROLL], pitch - home[i, HOME_PITCH]
@@ -192,7 +192,7 @@ def fill_joints(
 def fixed_foot(legs: FloatArray) -> int:
     """Return the index of the pillar whose foot is fixed."""
     for i in range(legs.shape[0]):
-        if legs[i, FIXED] == 1.0:
+        if legs[i, FOOT_IS_FIXED] == 1.0:
             return i
     return 0
 
@@ -291,7 +291,7 @@ def response(
     w = (0.0, 0.0, 1.0 / normal_z)
     floor_x, floor_y = plane_directions(upward, normal_z)
     mass, force = 0.0, (0.0, 0.0, 0.0)
-    if legs[i, FIXED] != 1.0:
+    if legs[i, FOOT_IS_FIXED] != 1.0:
         mass = legs[i, FOOT_MASS]
         speed, bias = foot_bias(arm, upward, normal_z, state)
         drag = friction(legs, i, speed)
@@ -311,7 +311,7 @@ def leg_energy(
     """Return kinetic and potential energy and dissipated power."""
     arm, upward, normal_z, _ = foot(legs, i, state.position, state.matrix)
     weight = -legs[i, FOOT_MASS] * dot(gravity, add(state.position, arm))
-    if legs[i, FIXED] == 1.0:
+    if legs[i, FOOT_IS_FIXED] == 1.0:
         return 0.0, weight, 0.0
     speed, _ = foot_bias(arm, upward, normal_z, state)
     squared_speed = speed[0] * speed[0] + speed[1] * speed[1]

@@ -48,8 +48,11 @@ from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 3
 
-SMALLEST_COSINE = 1e-9
-"""Sine of the angle between leg and first axis below which the joint angles are undefined."""
+UNDEFINED_ANGLE_SINE = 1e-9
+"""Sine of the angle between leg and first axis below which the joint's angles are undefined."""
+
+SINGULAR_SINE = 1e-6
+"""Sine of the same angle below which the leg's spin is undefined."""
 
 AXISYMMETRIC = GEOMETRY_SIZE
 """1 where centres of mass lie on the axis and the tensors are diag(a, a, b)."""
@@ -64,13 +67,10 @@ ROD_MASS = GEOMETRY_SIZE + 5
 ROD_CENTER = GEOMETRY_SIZE + 6
 """[m] From the tip, in the frame of the leg: z is below zero towards the base."""
 
-TENSOR = GEOMETRY_SIZE + 9
+LEG_TENSOR = GEOMETRY_SIZE + 9
 """Housing about the base joint plus rod about its own centre: xx, yy, zz, xy, xz, yz."""
 
 LEG_SIZE = GEOMETRY_SIZE + 15
-
-SINGULAR_SINE = 1e-6
-"""Sine of the angle between leg and first axis below which the leg's spin is undefined."""
 
 
 @device
@@ -114,12 +114,12 @@ def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vect
 def leg_frame(first_axis: Vector, direction: Vector) -> tuple[Vector, Vector, float, float]:
     """Return x = s2 = normalise(s1 x Z), y = Z x s2, tan(psi) = (s1.Z) / (s1.y), and |s1 x Z|.
 
-    |s1 x Z| is cos(psi), and the sine of the angle between leg and first axis.
+    |s1 x Z| is the sine of the angle between leg and first axis, which is cos(psi).
     """
     normal = cross(first_axis, direction)
-    cosine = sqrt(dot(normal, normal))
-    second_axis = scale(1.0 / cosine, normal)
-    return second_axis, cross(direction, second_axis), dot(first_axis, direction) / cosine, cosine
+    sine = sqrt(dot(normal, normal))
+    second_axis = scale(1.0 / sine, normal)
+    return second_axis, cross(direction, second_axis), dot(first_axis, direction) / sine, sine
 
 
 @device
@@ -195,8 +195,8 @@ def universal_joint(
     the leg's far end relative to the joint. The last value returned is False where the leg lies
     along the first axis.
     """
-    x, y, tangent, cosine = leg_frame(first_axis, along)
-    if not (length > 0.0 and cosine > SMALLEST_COSINE):
+    x, y, tangent, axis_sine = leg_frame(first_axis, along)
+    if not (length > 0.0 and axis_sine > UNDEFINED_ANGLE_SINE):
         return 0.0, 0.0, False
     angular_velocity, rate = leg_rotation(x, y, along, tangent, length, velocity)
     leg_acceleration_vector = (dot(acceleration, x), dot(acceleration, y), dot(acceleration, along))
@@ -204,9 +204,9 @@ def universal_joint(
         angular_velocity, rate, tangent, length, leg_acceleration_vector
     )
     out[0, 0], out[1, 0] = universal_angles(home, i, first_axis, x, y, along)
-    out[0, 1] = angular_velocity[1] / cosine
+    out[0, 1] = angular_velocity[1] / axis_sine
     out[1, 1] = angular_velocity[0]
-    out[0, 2] = (angular_acceleration[1] - angular_velocity[0] * angular_velocity[2]) / cosine
+    out[0, 2] = (angular_acceleration[1] - angular_velocity[0] * angular_velocity[2]) / axis_sine
     out[1, 2] = angular_acceleration[0]
     return rate, second_rate, True
 
@@ -275,8 +275,8 @@ class LegMotion(NamedTuple):
 @device
 def fixed_tensor_times(legs: FloatArray, i: int, a: Vector) -> Vector:
     """Return the length-independent part of the leg's tensor times a vector, leg frame."""
-    xx, yy, zz = legs[i, TENSOR], legs[i, TENSOR + 1], legs[i, TENSOR + 2]
-    xy, xz, yz = legs[i, TENSOR + 3], legs[i, TENSOR + 4], legs[i, TENSOR + 5]
+    xx, yy, zz = legs[i, LEG_TENSOR], legs[i, LEG_TENSOR + 1], legs[i, LEG_TENSOR + 2]
+    xy, xz, yz = legs[i, LEG_TENSOR + 3], legs[i, LEG_TENSOR + 4], legs[i, LEG_TENSOR + 5]
     return (
         xx * a[0] + xy * a[1] + xz * a[2],
         xy * a[0] + yy * a[1] + yz * a[2],
@@ -292,12 +292,12 @@ def leg_tensor(legs: FloatArray, i: int, mass: float, center: Vector) -> Tensor:
     """
     cx, cy, cz = center
     return (
-        legs[i, TENSOR] + mass * (cy * cy + cz * cz),
-        legs[i, TENSOR + 1] + mass * (cx * cx + cz * cz),
-        legs[i, TENSOR + 2] + mass * (cx * cx + cy * cy),
-        legs[i, TENSOR + 3] - mass * cx * cy,
-        legs[i, TENSOR + 4] - mass * cx * cz,
-        legs[i, TENSOR + 5] - mass * cy * cz,
+        legs[i, LEG_TENSOR] + mass * (cy * cy + cz * cz),
+        legs[i, LEG_TENSOR + 1] + mass * (cx * cx + cz * cz),
+        legs[i, LEG_TENSOR + 2] + mass * (cx * cx + cy * cy),
+        legs[i, LEG_TENSOR + 3] - mass * cx * cy,
+        legs[i, LEG_TENSOR + 4] - mass * cx * cz,
+        legs[i, LEG_TENSOR + 5] - mass * cy * cz,
     )
 
 
@@ -318,7 +318,7 @@ def axisymmetric_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[
     inverse = 1.0 / motion.length
     mass = legs[i, ROD_MASS]
     rod_distance = motion.length + legs[i, ROD_CENTER + 2]
-    transverse_inertia, axial = legs[i, TENSOR], legs[i, TENSOR + 2]
+    transverse_inertia, axial = legs[i, LEG_TENSOR], legs[i, LEG_TENSOR + 2]
     rod_moment = mass * rod_distance
     transverse = transverse_inertia + rod_moment * rod_distance
     inertia_difference = transverse - axial
@@ -394,7 +394,7 @@ def response(
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     arm_rate = cross(state.omega, arm)
     known_acceleration = cross(state.omega, arm_rate)
-    x, y, tangent, cosine = leg_frame(row(legs, i, AXIS), along)
+    x, y, tangent, axis_sine = leg_frame(row(legs, i, AXIS), along)
     omega, rate = leg_rotation(x, y, along, tangent, length, add(state.velocity, arm_rate))
     known_acceleration = (
         dot(known_acceleration, x),
@@ -404,7 +404,7 @@ def response(
     alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known_acceleration)
     weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
     motion = LegMotion(length, rate, second_rate, tangent, omega, alpha, weight)
-    regular = cosine > SINGULAR_SINE and length > 0.0
+    regular = axis_sine > SINGULAR_SINE and length > 0.0
     if legs[i, AXISYMMETRIC] == 1.0:
         first_direction, second_direction = x, y
         masses, force = axisymmetric_response(legs, i, motion)

@@ -74,7 +74,7 @@ class Spin(NamedTuple):
     linear: Vector
     """[rad/m]"""
     angular: Vector
-    """without unit"""
+    """dimensionless"""
 
 
 @device

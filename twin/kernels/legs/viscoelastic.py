@@ -150,10 +150,10 @@ def response(
     mass = legs[i, FOLLOWER_MASS]
     third_distance = length - legs[i, FOLLOWER_LENGTH]
     axial_force = mass * (axial + (length - third_distance) * direction_rate_square - axial_gravity)
-    x, y, _, cosine = leg_frame(row(legs, i, AXIS), along)
+    x, y, _, axis_sine = leg_frame(row(legs, i, AXIS), along)
     transverse = inertia * inverse * inverse
     masses = (transverse, transverse, mass)
-    regular = cosine > SINGULAR_SINE and length > 0.0
+    regular = axis_sine > SINGULAR_SINE and length > 0.0
     force = add(force, scale(axial_force, along))
     return LegResponse(arm, along, cross(arm, along), x, y, along, masses, force, regular)
 

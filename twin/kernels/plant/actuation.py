@@ -93,9 +93,9 @@ def limited(value: float, low: float, high: float) -> float:
 
 
 @device
-def rounded(value: float, digit: float) -> float:
-    """Return the multiple of `digit` nearest to `value`; 0 for exact."""
-    return value if digit == 0.0 else digit * round(value / digit)
+def rounded(value: float, resolution: float) -> float:
+    """Return the multiple of `resolution` nearest to `value`; 0 for exact."""
+    return value if resolution == 0.0 else resolution * round(value / resolution)
 
 
 @device
@@ -168,15 +168,15 @@ def positioning_effort(
 
 
 @device
-def converted(value: float, full_range: float, digit: float) -> float:
-    """Return `value` as a converter of range `full_range` outputs it in steps of `digit`; 0: exact.
+def converted(value: float, full_range: float, resolution: float) -> float:
+    """Return `value` as a converter of range `full_range` outputs it; a `resolution` of 0 is exact.
 
     The codes of a converter end one below its full range: -2048 to 2047 with 12 bits.
     """
-    if digit == 0.0:
+    if resolution == 0.0:
         return value
-    top = full_range / digit
-    return digit * round(limited(value / digit, -top, top - 1.0))
+    top = full_range / resolution
+    return resolution * round(limited(value / resolution, -top, top - 1.0))
 
 
 @device

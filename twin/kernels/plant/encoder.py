@@ -29,7 +29,7 @@ COUNTER_POSITION, COUNTER_ZERO = 0, 1
 counter was last set to zero."""
 
 
-SCALE_ORIGIN, SCALE_RESOLUTION, SCALE_INDEX, SCALE_TURN = 0, 1, 2, 3
+SCALE_ORIGIN, SCALE_RESOLUTION, SCALE_INDEX, SCALE_COUNTS_PER_TURN = 0, 1, 2, 3
 """Columns of the scales `(n, SCALE_SIZE)`: coordinate at which count 0 begins, one count [m, rad],
 position of one index pulse, counts over one turn."""
 
@@ -42,7 +42,11 @@ def position_of(scales: FloatArray, i: int, coordinate: float) -> float:
 
 @device
 def zeroed(
-    old_count: float, new_count: float, index_count: float, turn: float, last_pulse: float
+    old_count: float,
+    new_count: float,
+    index_count: float,
+    counts_per_turn: float,
+    last_pulse: float,
 ) -> float:
     """Return the position of the last index pulse between two counts, else `last_pulse`.
 
@@ -50,9 +54,11 @@ def zeroed(
     side.
     """
     if new_count > old_count:
-        pulse_count = index_count + turn * floor((new_count - index_count) / turn)
+        turns = floor((new_count - index_count) / counts_per_turn)
+        pulse_count = index_count + counts_per_turn * turns
         return pulse_count if pulse_count > old_count else last_pulse
-    pulse_count = index_count + turn * ceil((new_count - index_count) / turn)
+    turns = ceil((new_count - index_count) / counts_per_turn)
+    pulse_count = index_count + counts_per_turn * turns
     return pulse_count if pulse_count < old_count else last_pulse
 
 
@@ -74,7 +80,7 @@ def count(scales: FloatArray, states: FloatArray, coordinates: FloatArray) -> No
             old_count,
             new_count,
             scales[i, SCALE_INDEX],
-            scales[i, SCALE_TURN],
+            scales[i, SCALE_COUNTS_PER_TURN],
             states[i, COUNTER_ZERO],
         )
         states[i, COUNTER_POSITION] = new_count
@@ -101,9 +107,9 @@ NO_FAULT, TOO_FAST, NO_INDEX = 0, 1, 2
 
 
 @device
-def _nearest(change: float, turn: float) -> float:
+def _nearest(change: float, counts_per_turn: float) -> float:
     """Return the change less whole turns, from minus half a turn to below half a turn."""
-    return change - turn * floor(change / turn + 0.5)
+    return change - counts_per_turn * floor(change / counts_per_turn + 0.5)
 
 
 @device
@@ -123,13 +129,15 @@ def homing_step(state: FloatArray, raw: float, largest_step: float) -> float:
 
 
 @device
-def sawtooth_step(state: FloatArray, raw: float, turn: float, largest_step: float) -> float:
+def sawtooth_step(
+    state: FloatArray, raw: float, counts_per_turn: float, largest_step: float
+) -> float:
     """Return the counts over a sample after the first index pulse.
 
     Travel below half a turn is exact. The counter is zero at a pulse, which must lie on the
     way or be the one before.
     """
-    count_change = _nearest(raw - state[DECODER_RAW], turn)
+    count_change = _nearest(raw - state[DECODER_RAW], counts_per_turn)
     pulse_offset = count_change - raw + state[DECODER_RAW]
     pulse_travel = pulse_offset - state[DECODER_RAW]
     pulse_reached = (
@@ -146,7 +154,7 @@ def sawtooth_step(state: FloatArray, raw: float, turn: float, largest_step: floa
 def unwrap(
     states: FloatArray,
     raw: FloatArray,
-    turns: FloatArray,
+    counts_per_turn: FloatArray,
     largest: FloatArray,
     slow: FloatArray,
     expected: FloatArray,
@@ -157,22 +165,22 @@ def unwrap(
     Args:
         states: `(n, DECODER_SIZE)`.
         raw: counter values `(n,)`.
-        turns: counts over one turn `(n,)`.
+        counts_per_turn: counts over one turn `(n,)`.
         largest: counts in a sample `(n,)` that are possible, below half a turn.
         slow: counts in a sample `(n,)` that are possible while homing.
         expected: `(n,)` counts over the sample as the drives' speeds have them.
         expecting: whether to compare with them.
     """
     for i in range(len(raw)):
-        decoder_state, counts_per_turn = states[i], turns[i]
+        decoder_state, turn_counts = states[i], counts_per_turn[i]
         previous_fault = decoder_state[DECODER_FAULT]
         if decoder_state[DECODER_INDEXED] > 0.0:
-            travel_change = sawtooth_step(decoder_state, raw[i], counts_per_turn, largest[i])
+            travel_change = sawtooth_step(decoder_state, raw[i], turn_counts, largest[i])
         else:
             travel_change = homing_step(decoder_state, raw[i], slow[i])
-        if expecting and abs(travel_change - expected[i]) > MAX_DISAGREEMENT * counts_per_turn:
+        if expecting and abs(travel_change - expected[i]) > MAX_DISAGREEMENT * turn_counts:
             decoder_state[DECODER_FAULT] = TOO_FAST
-        if abs(raw[i]) >= counts_per_turn:
+        if abs(raw[i]) >= turn_counts:
             decoder_state[DECODER_FAULT] = NO_INDEX
         if previous_fault > 0.0:
             decoder_state[DECODER_FAULT] = previous_fault
@@ -185,7 +193,7 @@ def unwrap(
 def unwrap_many(
     states: FloatArray,
     raw: FloatArray,
-    turns: FloatArray,
+    counts_per_turn: FloatArray,
     largest: FloatArray,
     slow: FloatArray,
     travel: FloatArray,
@@ -193,7 +201,7 @@ def unwrap_many(
 ) -> None:
     """Advance the decoders along counter values `(k, n)`; fill travel and faults `(k, n)`."""
     for k in range(len(raw)):
-        unwrap(states, raw[k], turns, largest, slow, raw[k], False)
+        unwrap(states, raw[k], counts_per_turn, largest, slow, raw[k], False)
         for i in range(raw.shape[1]):
             travel[k, i] = states[i, DECODER_TRAVEL]
             faults[k, i] = states[i, DECODER_FAULT]

@@ -20,7 +20,7 @@ from twin.kernels.linear_algebra import (
     scale,
 )
 
-BIAS, NOISE, INSTABILITY, FORGETTING, RANGE = 6, 7, 8, 9, 10
+BIAS, NOISE, INSTABILITY, DRIFT_DECAY_RATE, RANGE = 6, 7, 8, 9, 10
 """Columns of the model `(6, COLUMN_COUNT)` after the matrix from true quantities to read ones."""
 
 COLUMN_COUNT = 11
@@ -31,7 +31,16 @@ filter, output period [s], gravity [m/s2], position and axes of the mounting."""
 
 SETTING_COUNT = 16
 
-VALUE, SLOPE, DRIFT, READING, TRUTH, POSE, TWIST, CLOCK = 0, 6, 12, 18, 24, 30, 37, 43
+FILTER_VALUE, FILTER_RATE, BIAS_DRIFT, READING, TRUE_INPUT, POSE, TWIST, CLOCK = (
+    0,
+    6,
+    12,
+    18,
+    24,
+    30,
+    37,
+    43,
+)
 """Entries of the states `(STATE_COUNT,)`; the clock is the time and that of the next reading."""
 
 STATE_COUNT = 45
@@ -149,9 +158,9 @@ def fill_sampled_mean(
     fill_instant(settings, pose, twist, acceleration, present)
     for i in range(6):
         # Without a filter there is nothing to average for: the reading is that of the instant.
-        mean = 0.5 * (states[TRUTH + i] + present[i])
+        mean = 0.5 * (states[TRUE_INPUT + i] + present[i])
         truth[i] = mean if settings[FREQUENCY] > 0.0 else present[i]
-        states[TRUTH + i] = present[i]
+        states[TRUE_INPUT + i] = present[i]
 
 
 @device
@@ -201,7 +210,7 @@ def noise_factor(
 @device
 def distorted(model: FloatArray, states: FloatArray, truth: FloatArray, i: int) -> float:
     """Return the true quantities (6,) with the errors of axis i, before filter and noise."""
-    total = model[i, BIAS] + states[DRIFT + i]
+    total = model[i, BIAS] + states[BIAS_DRIFT + i]
     for j in range(6):
         total += model[i, j] * truth[j]
     return total
@@ -224,20 +233,20 @@ def filtered(
         a, b, c, d = transition(frequency, settings[DAMPING], interval)
         first_gain, cross_gain, second_gain = noise_factor(frequency, (a, b, c, d))
     for i in range(6):
-        drift_decay = exp(-interval * model[i, FORGETTING])
+        drift_decay = exp(-interval * model[i, DRIFT_DECAY_RATE])
         drift_noise = model[i, INSTABILITY] * sqrt(max(1.0 - drift_decay * drift_decay, 0.0))
-        states[DRIFT + i] = drift_decay * states[DRIFT + i] + drift_noise * draws[i]
+        states[BIAS_DRIFT + i] = drift_decay * states[BIAS_DRIFT + i] + drift_noise * draws[i]
     for i in range(6):
         distorted_input = distorted(model, states, truth, i)
         deviation, slope, noise = (
-            states[VALUE + i] - distorted_input,
-            states[SLOPE + i],
+            states[FILTER_VALUE + i] - distorted_input,
+            states[FILTER_RATE + i],
             model[i, NOISE],
         )
-        states[VALUE + i] = (
+        states[FILTER_VALUE + i] = (
             distorted_input + a * deviation + b * slope + noise * first_gain * draws[6 + i]
         )
-        states[SLOPE + i] = (
+        states[FILTER_RATE + i] = (
             c * deviation
             + d * slope
             + noise * (cross_gain * draws[6 + i] + second_gain * draws[12 + i])
@@ -262,7 +271,7 @@ def latch(model: FloatArray, states: FloatArray) -> bool:
     """Take the present values as the reading, inside the ranges; return whether it is finite."""
     is_finite = True
     for i in range(6):
-        value = states[VALUE + i]
+        value = states[FILTER_VALUE + i]
         is_finite = is_finite and isfinite(value)
         states[READING + i] = max(-model[i, RANGE], min(model[i, RANGE], value))
     return is_finite
@@ -288,14 +297,14 @@ def begin(
     draws: FloatArray,
 ) -> bool:
     """Set the steady state of this motion; return whether the reading is finite."""
-    truth = states[TRUTH : TRUTH + 6]
+    truth = states[TRUE_INPUT : TRUE_INPUT + 6]
     fill_instant(settings, pose, twist, acceleration, truth)
     for i in range(6):
-        states[DRIFT + i] = model[i, INSTABILITY] * draws[i]
+        states[BIAS_DRIFT + i] = model[i, INSTABILITY] * draws[i]
     for i in range(6):
         noise = model[i, NOISE]
-        states[VALUE + i] = distorted(model, states, truth, i) + noise * draws[6 + i]
-        states[SLOPE + i] = noise * settings[FREQUENCY] * draws[12 + i]
+        states[FILTER_VALUE + i] = distorted(model, states, truth, i) + noise * draws[6 + i]
+        states[FILTER_RATE + i] = noise * settings[FREQUENCY] * draws[12 + i]
     remember(states, pose, twist)
     states[CLOCK], states[CLOCK + 1] = 0.0, settings[PERIOD]
     return latch(model, states)

@@ -198,8 +198,8 @@ def observe(
     index = write_difference(out, index, machines.measured[i], scales.middle, scale)
     index = write_all(out, index, machines.measured_rates[i], scale)
     index = write_all(out, index, offset[i], scale)
-    for j in range(history.action.shape[1]):
-        index = write_scalar(out, index, history.action[i, j])
+    for j in range(history.last_action.shape[1]):
+        index = write_scalar(out, index, history.last_action[i, j])
 
 
 @device
@@ -210,7 +210,7 @@ def reward(
     settings: Settings,
     signals: Signals,
     history: History,
-    term: FloatArray,
+    term_values: FloatArray,
 ) -> None:
     """Fill the reward's terms of environment i; see the table of `BallBalanceEnv`."""
     error, velocity = signals.target_error[i], signals.ball_velocity[i]
@@ -223,10 +223,10 @@ def reward(
     if not isfinite(distance + speed):
         # The machine has failed: no reward, and no NaN.
         distance, speed = settings.max_distance, settings.speed_scale
-    term[0] = closeness(distance, settings.distance_scale, settings.max_distance)
-    term[1] = calmness(speed, settings.speed_scale)
-    term[2] = smoothness(history.action[i], history.last_action[i])
-    term[3] = -1.0 if is_lost else 0.0
+    term_values[0] = closeness(distance, settings.distance_scale, settings.max_distance)
+    term_values[1] = calmness(speed, settings.speed_scale)
+    term_values[2] = smoothness(history.last_action[i], history.previous_action[i])
+    term_values[3] = -1.0 if is_lost else 0.0
 
 
 @device
@@ -256,12 +256,12 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     machines, scales, history, results, targets, settings, signals, balls, increments = unbundled(
         bundle
     )
-    count(actions, history.steps, history.action, history.last_action)
+    count(actions, history.steps, history.last_action, history.previous_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         move_target(i, history.steps[i], settings, targets)
         sense(i, machines, balls, targets, signals)
         observe(i, machines, scales, history, results, targets, increments.offset, signals)
-        reward(i, balls.is_lost[i], targets, settings, signals, history, results.term[i])
+        reward(i, balls.is_lost[i], targets, settings, signals, history, results.term_values[i])
         add_terms(results, i)
         results.reason[i] = terminate(i, machines, balls.is_lost[i], scales, settings)

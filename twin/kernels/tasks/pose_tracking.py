@@ -28,6 +28,7 @@ from twin.kernels.tasks.task import (
     Scales,
     add_increment,
     add_terms,
+    advanced_phase,
     beyond_travel,
     closeness,
     count,
@@ -35,9 +36,8 @@ from twin.kernels.tasks.task import (
     economy,
     fill_pose_error,
     following_speed,
-    rise,
+    smooth_step,
     smoothness,
-    turned_on,
     write,
     write_all,
     write_difference,
@@ -142,8 +142,8 @@ def fill_axes(
 
     `cosine_values` and `sine_values` (m,) are those of omega times the time.
     """
-    fade_in, fade_in_rate = rise(time / sines.fade)
-    fade_out, fade_out_rate = rise((sines.duration - time) / sines.fade)
+    fade_in, fade_in_rate = smooth_step(time / sines.fade)
+    fade_out, fade_out_rate = smooth_step((sines.duration - time) / sines.fade)
     window, slope = fade_in + fade_out - 1.0, (fade_in_rate - fade_out_rate) / sines.fade
     for k in range(6):
         value[k] = 0.0
@@ -222,7 +222,9 @@ def fill_motion(
             if first_instant % (SINE_REFRESH_STEPS * len(width)) == 0:
                 cosine_values[j], sine_values[j] = cos(angle), sin(angle)
             else:
-                cosine_values[j], sine_values[j] = turned_on(cosine, sine, turns[0, j], turns[1, j])
+                cosine_values[j], sine_values[j] = advanced_phase(
+                    cosine, sine, turns[0, j], turns[1, j]
+                )
         fill_axes(sines, times[1], cosine_values, sine_values, value, rate)
         fill_state(home, value, rate, y)
         project_onto_constraints(legs, y)
@@ -382,8 +384,8 @@ def observe(
             table_change = table[row_second, j] - table[row_first, j]
             table_change -= table[row_first, j] - table[row_before, j]
             index = write(out, index, table_change / settings.period, scale)
-    for j in range(history.action.shape[1]):
-        index = write_scalar(out, index, history.action[i, j])
+    for j in range(history.last_action.shape[1]):
+        index = write_scalar(out, index, history.last_action[i, j])
 
 
 @device
@@ -394,15 +396,15 @@ def reward(
     history: History,
     settings: Settings,
     signals: Signals,
-    term: FloatArray,
+    term_values: FloatArray,
 ) -> None:
     """Fill the reward's terms of environment i; see the table of `PoseTrackingEnv`."""
     position = norm(row(signals.position_error, i, 0))
     attitude = norm(row(signals.orientation_error, i, 0))
-    term[0] = closeness(position, settings.position_scale, settings.largest_position)
-    term[1] = closeness(attitude, settings.attitude_scale, settings.largest_attitude)
-    term[2] = smoothness(history.action[i], history.last_action[i])
-    term[3] = economy(machines.effort[i], scales.effort)
+    term_values[0] = closeness(position, settings.position_scale, settings.largest_position)
+    term_values[1] = closeness(attitude, settings.attitude_scale, settings.largest_attitude)
+    term_values[2] = smoothness(history.last_action[i], history.previous_action[i])
+    term_values[3] = economy(machines.effort[i], scales.effort)
 
 
 @device
@@ -439,7 +441,7 @@ def evaluate_row(
     """Fill observation, reward and termination of environment i."""
     sense(i, machines, history.steps[i], reference, settings, signals)
     observe(i, machines, scales, history, results, reference, settings, signals)
-    reward(i, machines, scales, history, settings, signals, results.term[i])
+    reward(i, machines, scales, history, settings, signals, results.term_values[i])
     add_terms(results, i)
     results.reason[i] = terminate(i, machines, scales, settings, signals)
 
@@ -455,7 +457,7 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
             `Signals`.
     """
     machines, scales, history, results, reference, settings, signals = unbundled(bundle)
-    count(actions, history.steps, history.action, history.last_action)
+    count(actions, history.steps, history.last_action, history.previous_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         evaluate_row(i, machines, scales, history, results, reference, settings, signals)

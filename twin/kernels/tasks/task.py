@@ -60,9 +60,9 @@ class History(NamedTuple):
 
     steps: IndexArray
     """`(N,)` control periods"""
-    action: FloatArray
-    """`(N, a)` actions of the last period, in -1 to 1"""
     last_action: FloatArray
+    """`(N, a)` actions of the last period, in -1 to 1"""
+    previous_action: FloatArray
     """`(N, a)` actions of the period before"""
 
 
@@ -73,7 +73,7 @@ class Results(NamedTuple):
     """`(N, o)`, float32"""
     scale: FloatArray
     """`(o,)` physical value that 1 in an observation means"""
-    term: FloatArray
+    term_values: FloatArray
     """`(N, t)` of the reward, not weighted"""
     weights: FloatArray
     """`(t,)` weights of the reward's terms"""
@@ -263,12 +263,12 @@ def add_terms(results: Results, i: int) -> None:
     """Fill the reward of environment i with the weighted sum of its terms."""
     weighted_sum = 0.0
     for j in range(results.weights.shape[0]):
-        weighted_sum += results.weights[j] * results.term[i, j]
+        weighted_sum += results.weights[j] * results.term_values[i, j]
     results.reward[i] = weighted_sum
 
 
 @device
-def rise(phase: float) -> tuple[float, float]:
+def smooth_step(phase: float) -> tuple[float, float]:
     """Return 0 below 0, 1 above 1, smooth to the second derivative between, and its slope."""
     u = min(1.0, max(0.0, phase))
     complement = u * (1.0 - u)
@@ -278,13 +278,13 @@ def rise(phase: float) -> tuple[float, float]:
 @device
 def window(time: float, duration: float, fade: float) -> tuple[float, float]:
     """Return the fade-in and fade-out factor, 0 to 1, and its rate [1/s]."""
-    fade_in, fade_in_rate = rise(time / fade)
-    fade_out, fade_out_rate = rise((duration - time) / fade)
+    fade_in, fade_in_rate = smooth_step(time / fade)
+    fade_out, fade_out_rate = smooth_step((duration - time) / fade)
     return fade_in * fade_out, (fade_in_rate * fade_out - fade_in * fade_out_rate) / fade
 
 
 @device
-def turned_on(
+def advanced_phase(
     cosine: float, sine: float, step_cosine: float, step_sine: float
 ) -> tuple[float, float]:
     """Return cosine and sine of an angle, larger by that of `step_cosine` and `step_sine`."""
@@ -348,7 +348,7 @@ def fill_shaking(
             sine, cosine = sines[k], cosines[k]
             position -= amplitudes[k] * sine
             rate -= speed_amplitudes[k] * cosine
-            cosines[k], sines[k] = turned_on(cosine, sine, turn_cosines[k], turn_sines[k])
+            cosines[k], sines[k] = advanced_phase(cosine, sine, turn_cosines[k], turn_sines[k])
         level, slope = window(index * step, duration, fade)
         speed = level * rate + slope * position
         for axis in range(3):

@@ -218,8 +218,8 @@ def observe(
     index = write_difference(out, index, machines.measured[i], memory.start[i], scale)
     index = write_all(out, index, machines.measured_rates[i], scale)
     index = write_difference(out, index, machines.effort[i], scales.holding, scale)
-    for j in range(history.action.shape[1]):
-        index = write_scalar(out, index, history.action[i, j])
+    for j in range(history.last_action.shape[1]):
+        index = write_scalar(out, index, history.last_action[i, j])
 
 
 @device
@@ -244,16 +244,18 @@ def reward(
     history: History,
     memory: Memory,
     signals: Signals,
-    term: FloatArray,
+    term_values: FloatArray,
 ) -> None:
     """Fill the reward's terms of environment i; see the table of `VibrationIsolationEnv`."""
     levels = memory.levels[i]
     displacement_norm = norm(row(signals.absolute_displacement, i, 0))
-    term[0] = stillness(measure_transmissibility(i, memory, signals), levels[ACCELERATION_LEVEL])
-    term[1] = stillness(displacement_norm, levels[DISPLACEMENT_LEVEL])
-    term[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE_LEVEL])
-    term[3] = stroke(machines.measured[i], memory.start[i], scales.half)
-    term[4] = smoothness(history.action[i], history.last_action[i])
+    term_values[0] = stillness(
+        measure_transmissibility(i, memory, signals), levels[ACCELERATION_LEVEL]
+    )
+    term_values[1] = stillness(displacement_norm, levels[DISPLACEMENT_LEVEL])
+    term_values[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE_LEVEL])
+    term_values[3] = stroke(machines.measured[i], memory.start[i], scales.half)
+    term_values[4] = smoothness(history.last_action[i], history.previous_action[i])
 
 
 @device
@@ -285,13 +287,13 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
             `Memory`.
     """
     machines, scales, history, results, shaking, settings, signals, memory = unbundled(bundle)
-    count(actions, history.steps, history.action, history.last_action)
+    count(actions, history.steps, history.last_action, history.previous_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
         if history.steps[i] == 0:
             begin(i, machines, memory)
         sense(i, machines, history.steps[i], shaking, memory, settings, signals)
         observe(i, machines, scales, history, results, memory)
-        reward(i, machines, scales, history, memory, signals, results.term[i])
+        reward(i, machines, scales, history, memory, signals, results.term_values[i])
         add_terms(results, i)
         results.reason[i] = terminate(i, machines, scales, settings, signals)

@@ -155,24 +155,20 @@ class Arrivals:
             arrival: [s] of the own clock, which does not go back.
         """
         counts = self._counts
-        sequence_lead = (
-            sample.sequence - self._newest_sequence + SEQUENCE_MODULUS // 2
-        ) % SEQUENCE_MODULUS - SEQUENCE_MODULUS // 2
-        is_restart = (
-            sample.time > self._newest_time or arrival - self._last_arrival >= SILENCE_TIMEOUT
-        )
-        if self._newest_sequence >= 0 and sequence_lead < 0 and is_restart:
+        half = SEQUENCE_MODULUS // 2
+        lead = (sample.sequence - self._newest_sequence + half) % SEQUENCE_MODULUS - half
+        is_silent = arrival - self._last_arrival >= SILENCE_TIMEOUT
+        is_restart = is_silent or sample.time > self._newest_time
+        if self._newest_sequence >= 0 and lead < 0 and is_restart:
             counts.restarted += 1
             self.restart()
         if self._newest_sequence < 0:
             self._seen_bits = WINDOW_MASK  # none before it is missing
-        elif sequence_lead > 0:
-            counts.lost += sequence_lead - 1
-            self._seen_bits = (
-                self._seen_bits << min(sequence_lead, REORDER_WINDOW) | 1
-            ) & WINDOW_MASK
+        elif lead > 0:
+            counts.lost += lead - 1
+            self._seen_bits = (self._seen_bits << min(lead, REORDER_WINDOW) | 1) & WINDOW_MASK
         else:
-            self._leave_out(-sequence_lead)
+            self._leave_out(-lead)
             return False
         self._newest_sequence, self._newest_time = sample.sequence, sample.time
         counts.received += 1

@@ -43,9 +43,6 @@ MIN_PAUSE = 0.25
 MAX_PAUSE = 2.0
 """[s] Engineering choice: longest pause between two attempts."""
 
-STEP_WEIGHT = 0.1
-"""Engineering choice: weight of a new step between two samples in the mean of the steps."""
-
 MAX_REASON_LENGTH = 200
 """Maximum number of characters of an error text of the library."""
 
@@ -62,7 +59,7 @@ class OpcUaLink(NotCopied):
 
     Attributes:
         counts: of the samples. Malformed samples have nodes of bad quality or of another shape;
-            lost ones are estimated from the mean step and the time without a session.
+            lost ones waited too long to be received.
         ended: always False.
     """
 
@@ -96,7 +93,6 @@ class OpcUaLink(NotCopied):
         self._machine, self._mapping = machine, mapping
         self.counts = Counts()
         self._stamps: list[Any] = []
-        self._last_time, self._mean_step, self._interrupted = -np.inf, 0.0, False
         self._library, self._url = optional("asyncua"), f"opc.tcp://{address}/{path}"
         self._nodes_to_read: dict[str, Any] = {}
         self._nodes_to_write: dict[str, Any] = {}
@@ -163,7 +159,7 @@ class OpcUaLink(NotCopied):
                     return
                 if not self._closed:
                     self.counts.refuse(f"connections or readings that failed: {_reason(error)}")
-                self._connected, self._interrupted = False, True
+                self._connected = False
                 await asyncio.sleep(pause)
                 pause = min(2.0 * pause, MAX_PAUSE)
 
@@ -233,33 +229,14 @@ class OpcUaLink(NotCopied):
         }
         newest = max((stamp for stamp in stamps if stamp is not None), default=None)
         sample_time = time.time() if newest is None else newest.replace(tzinfo=UTC).timestamp()
-        self._count_lost(sample_time)
         return Sample("measurement", sample_time, checked, self.counts.received)
-
-    def _count_lost(self, sample_time: float) -> None:
-        """Count the samples that an interruption has cost, at the first time [s] after it."""
-        time_step = sample_time - self._last_time
-        if self._interrupted and self._mean_step > 0.0 and time_step > 0.0:
-            self.counts.lost += max(round(time_step / self._mean_step) - 1, 0)
-        elif np.isfinite(time_step) and time_step > 0.0:
-            weight = STEP_WEIGHT if self._mean_step > 0.0 else 1.0
-            self._mean_step += weight * (time_step - self._mean_step)
-        self._last_time, self._interrupted = sample_time, False
 
     def _mapped(self, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return fields from the values of nodes; signals that are no fields are left out."""
         assert self._mapping is not None
-        channels = tuple(
-            Channel(name, np.zeros(1), values_of_name[None], ("",) * len(values_of_name))
-            for name, values_of_name in values.items()
-        )
-        log = Log(channels)
-        signals = self._mapping.apply(log, self._machine)
-        return {
-            channel.name: channel.values[0]
-            for channel in signals.channels
-            if channel.name in FIELD_WIDTHS
-        }
+        channels = [Channel(name, np.zeros(1), row[None], ("",)) for name, row in values.items()]
+        signals = self._mapping.apply(Log(tuple(channels)), self._machine)
+        return {each.name: each.values[0] for each in signals.channels if each.name in FIELD_WIDTHS}
 
 
 async def _existing_nodes(client: Any, identifiers: Mapping[str, str]) -> dict[str, Any]:

@@ -76,8 +76,7 @@ class Collector:
         """Start without channels; `path` names the file in errors."""
         self._path, self._metadata = path, metadata
         self._units: dict[str, tuple[str, ...]] = {}
-        self._times: dict[str, list[float]] = {}
-        self._values: dict[str, list[Sequence[float]]] = {}
+        self._samples: dict[str, list[tuple[float, Sequence[float]]]] = {}
         self._count = 0
 
     def declare(self, name: str, units: Sequence[str]) -> None:
@@ -88,14 +87,13 @@ class Collector:
         """
         self._units[name] = tuple(units)
         check_columns(self._path, self._units)
-        self._times[name], self._values[name] = [], []
+        self._samples[name] = []
 
     def add(self, name: str, time: float, values: Sequence[float]) -> None:
         """Add a sample; a channel that was not declared has no units."""
         if name not in self._units:
             self.declare(name, ("",) * len(values))
-        self._times[name].append(time)
-        self._values[name].append(values)
+        self._samples[name].append((time, values))
         self._count += 1
 
     @property
@@ -107,9 +105,10 @@ class Collector:
         """Return the samples as a log, and restart with the same channels."""
         channels = []
         for name, units in self._units.items():
-            values = np.array(self._values[name], dtype=float).reshape(-1, len(units))
-            channels.append(Channel(name, np.array(self._times[name], dtype=float), values, units))
-            self._times[name], self._values[name] = [], []
+            rows = np.array([(time, *row) for time, row in self._samples[name]], dtype=float)
+            rows = rows.reshape(-1, 1 + len(units))
+            channels.append(Channel(name, rows[:, 0], rows[:, 1:], units))
+            self._samples[name] = []
         self._count = 0
         return Log(tuple(channels), self._metadata)
 
@@ -190,10 +189,8 @@ class Topic:
 
     def message(self, row: int, nanoseconds: int) -> Message:
         """Return the message of a sample, stamped with its time."""
-        time_stamp = {
-            "sec": nanoseconds // NANOSECONDS_PER_SECOND,
-            "nsec": nanoseconds % NANOSECONDS_PER_SECOND,
-        }
+        seconds, rest = divmod(nanoseconds, NANOSECONDS_PER_SECOND)
+        time_stamp = {"sec": seconds, "nsec": rest}
         values = [channel.values[row].tolist() for channel in self.channels]
         if self.schema == JOINTS_SCHEMA:
             fields = [JOINT_FIELDS[channel.name] for channel in self.channels]
@@ -220,11 +217,11 @@ class Topic:
 def topics(log: Log) -> list[Topic]:
     """Return the topics of a log: /joints, /tf, and one for every other channel."""
     topic_list = []
-    joints = [channel for channel in log.channels if channel.name in JOINT_FIELDS]
+    of_legs = [channel for channel in log.channels if channel.name in JOINT_FIELDS]
     joints = [
-        joint
-        for joint in joints
-        if joint.width == joints[0].width and np.array_equal(joint.time, joints[0].time)
+        each
+        for each in of_legs
+        if each.width == of_legs[0].width and np.array_equal(each.time, of_legs[0].time)
     ]
     if joints:
         topic_list.append(Topic("/joints", JOINTS_SCHEMA, joints))
@@ -277,12 +274,9 @@ def write_mcap(log: Log, path: str | Path) -> Path:
                 text = json.dumps(JSON_SCHEMAS[topic.schema]).encode()
                 schemas[topic.schema] = writer.register_schema(topic.schema, "jsonschema", text)
             units = {channel.name: channel.units for channel in topic.channels}
-            layout_metadata = (
-                {} if topic.schema == TRANSFORMS_SCHEMA else {LAYOUT_MARK: json.dumps(units)}
-            )
-            channel_ids.append(
-                writer.register_channel(topic.name, "json", schemas[topic.schema], layout_metadata)
-            )
+            layout = {LAYOUT_MARK: json.dumps(units)} if topic.schema != TRANSFORMS_SCHEMA else {}
+            schema = schemas[topic.schema]
+            channel_ids.append(writer.register_channel(topic.name, "json", schema, layout))
         for topic_index, row in merge_order([topic.time for topic in topic_list]).tolist():
             topic = topic_list[topic_index]
             time = round(float(topic.time[row]) * NANOSECONDS_PER_SECOND)
@@ -317,14 +311,14 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
         channels = {} if summary is None else summary.channels
         schemas = {} if summary is None else summary.schemas
         collector = Collector(path, metadata)
-        units_of_channels: dict[int, dict[str, list[str]]] = {}
-        for channel_id, channel in channels.items():
-            if LAYOUT_MARK in channel.metadata:
-                units_of_channels[channel_id] = _units(
-                    channel.metadata[LAYOUT_MARK], channel.topic, path
-                )
-                for name, units in units_of_channels[channel_id].items():
-                    collector.declare(name, units)
+        units_of_channels = {
+            channel_id: _units(channel.metadata[LAYOUT_MARK], channel.topic, path)
+            for channel_id, channel in channels.items()
+            if LAYOUT_MARK in channel.metadata
+        }
+        for units in units_of_channels.values():
+            for name in units:
+                collector.declare(name, units[name])
         own_transforms = {
             channel_id
             for channel_id, channel in channels.items()
@@ -340,9 +334,8 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
                 continue
             content, stamp = _content(channel, message, path)
             if channel.id in units_of_channels:
-                _add_own(
-                    collector, schema.name, content, stamp, units_of_channels[channel.id], path
-                )
+                units = units_of_channels[channel.id]
+                _add_own(collector, schema.name, content, stamp, units, path)
             else:
                 for name, value in numbers(content, channel.topic):
                     collector.add(name, stamp, (value,))
@@ -470,10 +463,6 @@ def _unpacked(path: Path, data: bytes) -> bytes:
 
 def _stamp(message: Any, receive_time: int) -> float:
     """Return the time of a message [s]; headers that nobody filled in are zero."""
-    header_stamp = getattr(getattr(message, "header", None), "stamp", None)
-    nanoseconds = (
-        0
-        if header_stamp is None
-        else header_stamp.sec * NANOSECONDS_PER_SECOND + header_stamp.nanosec
-    )
+    stamp = getattr(getattr(message, "header", None), "stamp", None)
+    nanoseconds = 0 if stamp is None else stamp.sec * NANOSECONDS_PER_SECOND + stamp.nanosec
     return (nanoseconds or receive_time) / NANOSECONDS_PER_SECOND

@@ -129,11 +129,9 @@ def _blocks_of(path: Path) -> Iterator[Log]:
             block_header = _line(text, path)
             if block_header is None:
                 return
-            name, units, count = (
-                str(block_header["channel"]),
-                tuple(block_header["units"]),
-                int(block_header["rows"]),
-            )
+            name = str(block_header["channel"])
+            units = tuple(block_header["units"])
+            count = int(block_header["rows"])
             n_bytes = count * (1 + len(units)) * NUMBER_TYPE.itemsize
             if file.tell() + n_bytes > size:
                 return

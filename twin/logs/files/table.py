@@ -64,17 +64,14 @@ def read_layout(text: str | bytes, path: Any) -> Layout:
     try:
         layout = json.loads(text)
         channels, metadata = layout["channels"], layout["metadata"]
-        are_lists = all(
-            isinstance(units, list) and units and all(isinstance(unit, str) for unit in units)
-            for units in channels.values()
-        )
+        for units in channels.values():
+            if not (isinstance(units, list) and units and all(isinstance(u, str) for u in units)):
+                raise TypeError("units are no texts")
+        if not isinstance(metadata, dict):
+            raise TypeError("metadata are no table")
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        are_lists, metadata = False, None
-        reason = f" ({type(error).__name__}: {error})"
-    else:
-        reason = ""
-    if not are_lists or not isinstance(metadata, dict):
-        raise InputError(str(path), f"the line after '{LAYOUT_MARK}' is damaged{reason}")
+        message = f"the line after '{LAYOUT_MARK}' is damaged ({type(error).__name__}: {error})"
+        raise InputError(str(path), message) from None
     return {"channels": channels, "metadata": metadata}
 
 
@@ -110,13 +107,12 @@ def table_rows(log: Log) -> Iterator[FloatArray]:
     groups: list[tuple[FloatArray, list[tuple[int, Channel]]]] = []
     first_column = 1
     for channel in log.channels:
-        entry = (first_column, channel)
+        same_time = (members for time, members in groups if np.array_equal(time, channel.time))
+        members = next(same_time, [])
+        if not members:
+            groups.append((channel.time, members))
+        members.append((first_column, channel))
         first_column += channel.width
-        same_time = [members for time, members in groups if np.array_equal(time, channel.time)]
-        if same_time:
-            same_time[0].append(entry)
-        else:
-            groups.append((channel.time, [entry]))
     order = merge_order([time for time, _ in groups])
     for start in range(0, len(order), BLOCK_ROWS):
         order_block = order[start : start + BLOCK_ROWS]
@@ -183,9 +179,9 @@ class TableColumns:
         self._metadata = {} if layout is None else layout["metadata"]
         self._channels: list[tuple[str, list[int], tuple[str, ...]]] = []
         if layout is None:
-            self._channels = [
-                (names_and_units[k][0], [k], (names_and_units[k][1],)) for k in index.values()
-            ]
+            for k in index.values():
+                name, unit = names_and_units[k]
+                self._channels.append((name, [k], (unit,)))
             return
         for name, units in layout["channels"].items():
             missing_titles = [title for title in titles(name, units) if title not in index]

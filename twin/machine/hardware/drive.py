@@ -117,9 +117,9 @@ class Encoder(Table):
         0.0, ge=0.0, description="Standard deviation of its readings beside rounding, in counts"
     )
 
-    def resolution(self, turn: float) -> float:
-        """Return the actuator travel of one count, from that of one `turn` of the motor."""
-        return turn / self.counts
+    def resolution(self, travel_per_turn: float) -> float:
+        """Return the actuator travel of one count, from that of one turn of the motor."""
+        return travel_per_turn / self.counts
 
 
 SHAFT_TWIST = math.radians(3.0)
@@ -296,7 +296,7 @@ class Positioning(NamedTuple):
     span: float
     """[m] or [rad] of a servo: error beyond the dead band that gives the stall effort; of a
     stepper: its full step"""
-    digit: float
+    resolution: float
     """resolution of the position [m] or [rad], zero for exact"""
     update_rate: float
     """positions taken per second [Hz]"""
@@ -377,7 +377,7 @@ class _Shaft(Electronics):
         raise NotImplementedError
 
     @property
-    def turn(self) -> float:
+    def travel_per_turn(self) -> float:
         """Change of the actuator's coordinate over one turn of the shaft."""
         return 2.0 * math.pi / self.ratio
 
@@ -392,7 +392,7 @@ class _Shaft(Electronics):
         raise NotImplementedError
 
     @property
-    def loss(self) -> float:
+    def torque_loss_per_speed(self) -> float:
         """Decrease of the torque per speed [N m s/rad]."""
         return 0.0
 
@@ -404,7 +404,7 @@ class _Shaft(Electronics):
         return ReflectedDrive(
             inertia=self.shaft_inertia * ratio**2,
             friction=self.friction_torque * ratio,
-            viscous=self.loss * ratio**2,
+            viscous=self.torque_loss_per_speed * ratio**2,
             stribeck_speed=self.stribeck_speed / ratio,
             backlash=self.backlash / ratio,
             stiffness=stiffness * ratio**2,
@@ -444,10 +444,10 @@ class _Servo(_Shaft):
     @property
     def shaft_inertia(self) -> float:
         """Inertia of rotor and gears [kg m2] about the shaft."""
-        return self.loss * self.start_time
+        return self.torque_loss_per_speed * self.start_time
 
     @property
-    def loss(self) -> float:
+    def torque_loss_per_speed(self) -> float:
         """Decrease of the torque per speed [N m s/rad]."""
         return self.stall_torque / self.no_load_speed
 
@@ -458,7 +458,7 @@ class _Servo(_Shaft):
             stepper=False,
             half_dead_band=0.5 * self.dead_band / self.ratio,
             span=error_span / self.ratio,
-            digit=self.resolution / self.ratio,
+            resolution=self.resolution / self.ratio,
             update_rate=self.update_rate,
             top_speed=self.no_load_speed / self.ratio,
             field_damping=0.0,
@@ -498,7 +498,7 @@ class _Stepper(_Shaft):
             stepper=True,
             half_dead_band=0.0,
             span=self.step / self.ratio,
-            digit=self.step / self.microsteps / self.ratio,
+            resolution=self.step / self.microsteps / self.ratio,
             update_rate=self.update_rate,
             top_speed=self.top_speed / self.ratio,
             field_damping=damping * self.ratio**2,
@@ -572,7 +572,7 @@ class ScrewDrive(_LinearTransmission):
         return 2.0 * math.pi / self.lead
 
     @property
-    def turn(self) -> float:
+    def travel_per_turn(self) -> float:
         """Travel [m] of the leg over one turn of the encoder."""
         return self.lead
 
@@ -594,7 +594,7 @@ class DirectDrive(_LinearTransmission):
     )
 
     @property
-    def turn(self) -> float | None:
+    def travel_per_turn(self) -> float | None:
         """Travel [m] of the leg over one period of the encoder's scale, None if unknown."""
         return self.scale_period
 
@@ -635,7 +635,7 @@ class GearDrive(Electronics):
     )
 
     @property
-    def turn(self) -> float:
+    def travel_per_turn(self) -> float:
         """Angle [rad] of the crank over one turn of the encoder."""
         return 2.0 * math.pi / self.ratio
 

@@ -71,7 +71,7 @@ class LegProblem(NamedTuple):
     message: str
 
 
-class LegSizes(NamedTuple):
+class LegThickness(NamedTuple):
     """Thickness of a leg, for collisions: a lower part from the base joint, an upper beyond it."""
 
     lower_radius: float
@@ -157,7 +157,7 @@ class Leg(Table):
         return self.actuator.maximum
 
     @property
-    def sizes(self) -> LegSizes | None:
+    def thickness(self) -> LegThickness | None:
         """Thickness of the leg, None where the file does not give it."""
         return None
 

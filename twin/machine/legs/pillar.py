@@ -24,7 +24,7 @@ from twin.machine.legs.leg import (
     LegGeometry,
     LegKind,
     LegProblem,
-    LegSizes,
+    LegThickness,
     LinearLeg,
 )
 from twin.machine.mechanism import (
@@ -168,12 +168,12 @@ class PillarLeg(LinearLeg):
         return self.upper_mass
 
     @property
-    def sizes(self) -> LegSizes | None:
+    def thickness(self) -> LegThickness | None:
         """Thickness of the strut as drawn."""
         if self.appearance is None:
             return None
         radius = self.appearance.strut_radius
-        return LegSizes(radius, radius, self.actuator.minimum)
+        return LegThickness(radius, radius, self.actuator.minimum)
 
     @property
     def resists_motion(self) -> bool:
@@ -373,7 +373,7 @@ def constants(leg: PillarLeg, leg_geometry: LegGeometry) -> Constants:
     """Return the constants for the equations: whether the foot is fixed, its mass and friction."""
     friction = leg.friction
     return {
-        "fixed": float(leg_geometry.number == leg.fixed_foot),
+        "foot_is_fixed": float(leg_geometry.number == leg.fixed_foot),
         "foot_mass": leg.foot_mass,
         "viscous": friction.viscous if friction else 0.0,
         "coulomb": friction.coulomb if friction else 0.0,

@@ -35,7 +35,7 @@ from twin.machine.mechanism import (
     Loop,
     Mass,
     Point,
-    Twist,
+    ScrewHinge,
 )
 from twin.machine.quantity import Length, Table
 
@@ -139,7 +139,7 @@ def constants(leg: UpuLeg, leg_geometry: LegGeometry) -> Constants:
     platform_axis = leg_geometry.rotation @ leg.axis_on_platform(leg_geometry)
     spin_inertia = float(leg.bodies(leg_geometry).rod_inertia[2, 2])
     return common | {
-        "tensor": np.asarray(common["tensor"]) - spin_inertia * np.eye(6)[2],
+        "leg_tensor": np.asarray(common["leg_tensor"]) - spin_inertia * np.eye(6)[2],
         "platform_axis": leg.axis_on_platform(leg_geometry),
         "screw": leg.twist_gain,
         "home_twist": math.atan2(
@@ -180,7 +180,7 @@ def make_leg(leg: UpuLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
     return universal_leg._replace(
         joints=(*universal_leg.joints, twist.name, upper.name, pin_slide.name),
         bodies=(housing, rod._replace(joints=(slide, twist)), pin),
-        actuator=universal_leg.actuator._replace(twist=Twist(twist.name, leg.twist_gain)),
+        actuator=universal_leg.actuator._replace(twist=ScrewHinge(twist.name, leg.twist_gain)),
         points=(
             *universal_leg.points,
             Point(f"{name}_pin_end", pin.name, arm * pin_axis),

@@ -14,7 +14,14 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from twin.machine.hardware.drive import LinearActuator
-from twin.machine.legs.leg import Constants, LegGeometry, LegKind, LegSizes, LegSpring, UniversalLeg
+from twin.machine.legs.leg import (
+    Constants,
+    LegGeometry,
+    LegKind,
+    LegSpring,
+    LegThickness,
+    UniversalLeg,
+)
 from twin.machine.legs.ups import home_frame
 from twin.machine.mechanism import (
     BASE_NAME,
@@ -33,7 +40,7 @@ from twin.machine.mechanism import (
     Point,
     Shape,
     Spring,
-    balls,
+    ball_ends,
     bracket,
     crossed,
     limits,
@@ -130,14 +137,14 @@ class ViscoelasticLeg(UniversalLeg):
         return self.spring_mass + self.housing_mass + self.follower_mass
 
     @property
-    def sizes(self) -> LegSizes | None:
+    def thickness(self) -> LegThickness | None:
         """Thickness of spring and housing, which end about the follower, and of the follower."""
         sizes_drawn = self.appearance
         if sizes_drawn is None:
             return None
         end = self.spring_length + self.housing_length + self.follower_start
         larger_radius = max(sizes_drawn.spring_radius, sizes_drawn.housing_radius)
-        return LegSizes(larger_radius, sizes_drawn.follower_radius, end)
+        return LegThickness(larger_radius, sizes_drawn.follower_radius, end)
 
     def spring(self, leg_geometry: LegGeometry) -> LegSpring:
         """Return the spring in series with the actuator."""
@@ -147,7 +154,7 @@ class ViscoelasticLeg(UniversalLeg):
 def ends(leg: ViscoelasticLeg) -> Ends:
     """Return the dimensions drawn at the leg's ends."""
     sizes = appearance(leg)
-    return balls(1.25 * sizes.spring_radius, 1.6 * sizes.follower_radius)
+    return ball_ends(1.25 * sizes.spring_radius, 1.6 * sizes.follower_radius)
 
 
 def make_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:

@@ -60,7 +60,7 @@ class SegmentFractions(NamedTuple):
     """Radius of gyration about the longitudinal axis, as a fraction of the length"""
 
 
-class Body(NamedTuple):
+class MeanBody(NamedTuple):
     """The mean body of one sex."""
 
     stature: float
@@ -71,7 +71,7 @@ class Body(NamedTuple):
     """Segments by name; limbs are those of one side"""
 
 
-MALE_BODY = Body(
+MALE_BODY = MeanBody(
     1.741,
     0.5155,
     {
@@ -98,7 +98,7 @@ MALE_BODY = Body(
     },
 )
 
-FEMALE_BODY = Body(
+FEMALE_BODY = MeanBody(
     1.735,
     0.4979,
     {
@@ -128,7 +128,7 @@ FEMALE_BODY = Body(
 BODIES = {"male": MALE_BODY, "female": FEMALE_BODY}
 
 
-def mass_sum(body: Body) -> float:
+def mass_sum(body: MeanBody) -> float:
     """Return the sum of all mass fractions, one but for the rounding of the published digits."""
     return sum(
         segment.mass * (2 if name in PAIRED_SEGMENTS else 1)

@@ -25,7 +25,7 @@ from twin.machine.payload.anthropometry import (
     PAIRED_SEGMENTS,
     ROOT_PARENT,
     SEXES,
-    Body,
+    MeanBody,
     RigidSum,
     Segment,
     branch,
@@ -324,7 +324,7 @@ class Occupant:
             segments.append(self.wheelchair.segment(seat))
         return tuple(segments)
 
-    def _joint(self, body: Body, name: str, sideways: float) -> FloatArray:
+    def _joint(self, body: MeanBody, name: str, sideways: float) -> FloatArray:
         """Return a segment's joint `(3,)` [m] in the frame of the segment that carries it."""
         scale = self.stature / body.stature
         left_offset = np.array([0.0, sideways, 0.0])
@@ -347,7 +347,7 @@ class Occupant:
 
     def _segment(
         self,
-        body: Body,
+        body: MeanBody,
         name: str,
         side: str,
         parent: str,

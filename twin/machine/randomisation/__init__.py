@@ -2,7 +2,7 @@
 
 from twin.machine.randomisation.distributions import Choice, LogUniform, Normal, Uniform
 from twin.machine.randomisation.randomisation import (
-    SPREADS,
+    RANDOMISATIONS,
     Randomisation,
     as_randomisation,
     hardware_spread,
@@ -18,7 +18,7 @@ from twin.machine.randomisation.sampler import (
 )
 
 __all__ = [
-    "SPREADS",
+    "RANDOMISATIONS",
     "Choice",
     "LogUniform",
     "Normal",

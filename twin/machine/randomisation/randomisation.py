@@ -232,7 +232,7 @@ def wide_spread(parameters: MachineParameters) -> Randomisation:
     return Randomisation(distributions, "Adopted: another payload, new and worn drives")
 
 
-SPREADS: dict[str, Callable[[MachineParameters], Randomisation]] = {
+RANDOMISATIONS: dict[str, Callable[[MachineParameters], Randomisation]] = {
     "hardware_spread": hardware_spread,
     "wide_spread": wide_spread,
 }
@@ -276,15 +276,15 @@ def _read(value: Any, parameters: MachineParameters | None) -> Randomisation:
         base_name = tables.pop(LIKE_FIELD, None)
         if base_name is None:
             return Randomisation(tables, source)
-        base = _read(one_of(base_name, LIKE_FIELD, SPREADS), parameters)
+        base = _read(one_of(base_name, LIKE_FIELD, RANDOMISATIONS), parameters)
         return Randomisation({**dict(base.distributions), **tables}, source or base.source)
     if isinstance(value, str) and not value.endswith(".toml"):
-        one_of(value, "randomisation", SPREADS)
+        one_of(value, "randomisation", RANDOMISATIONS)
         if parameters is None:
             raise InputError(
                 "parameters", f"the spread {brief(value)} is made for a machine; give it"
             )
-        return SPREADS[value](parameters)
+        return RANDOMISATIONS[value](parameters)
     if isinstance(value, (str, Path)):
         return read_randomisation(value)
     raise InputError(

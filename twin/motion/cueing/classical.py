@@ -400,7 +400,7 @@ heave has no lean.
 
 
 class AdaptiveWashout(Washout):
-    """Coordinated adaptive filters for surge and pitch, sway and roll; single ones else.
+    """Coordinated adaptive filters for surge and pitch, sway and roll; single ones otherwise.
 
     With f the specific force that the lean b does not give yet (in surge f_x - g sin b, b the
     pitch upwards), q the rate of lean of the manoeuvre, both scaled and cut off, and w the

@@ -261,7 +261,7 @@ class MachineScene:
         self._optional_items = optional_items
         return True
 
-    def place(self, body: str) -> tuple[FloatArray, FloatArray]:
+    def body_pose(self, body: str) -> tuple[FloatArray, FloatArray]:
         """Return origin `(3,)` [m] and rotation to base `(3, 3)` of a body, as last placed."""
         placed = self.scene_model.data.body(body)
         return placed.xpos.copy(), placed.xmat.reshape(3, 3).copy()
@@ -299,7 +299,7 @@ class MachineScene:
             )
         self._colouring, self._colour_levels = colouring, new_levels
 
-    def see_through(self, body: str, opacity: float | None) -> None:
+    def set_opacity(self, body: str, opacity: float | None) -> None:
         """Draw a body's parts with an opacity; None draws them as they were made."""
         for key, mesh in self.parts.items():
             if key[0] == body:
@@ -492,7 +492,7 @@ class Trace:
         if self._times and time < self._times[-1]:
             self.clear()
         if not self._times or time - self._times[-1] >= TRACE_TIME / TRACE_SEGMENTS:
-            origin, rotation = self._machine.place(PLATFORM_NAME)
+            origin, rotation = self._machine.body_pose(PLATFORM_NAME)
             self._times.append(time)
             self._points.append(origin + rotation @ self.point)
             while time - self._times[0] > TRACE_TIME:
@@ -509,7 +509,7 @@ class Trace:
 
     def _send(self) -> None:
         """Send the line; while it is short its old segments lie in one point."""
-        points = self._points[-TRACE_SEGMENTS - 1 :] or [self._machine.place(PLATFORM_NAME)[0]]
+        points = self._points[-TRACE_SEGMENTS - 1 :] or [self._machine.body_pose(PLATFORM_NAME)[0]]
         n_missing = TRACE_SEGMENTS + 1 - len(points)
         self.node.points = _pairs(np.array([points[0]] * n_missing + points))
 

@@ -180,7 +180,7 @@ def touched(machine: MachineScene, origin: Any, direction: Any) -> FloatArray | 
     Returns:
         None where the ray passes by the platform.
     """
-    platform_position, rotation = machine.place(PLATFORM_NAME)
+    platform_position, rotation = machine.body_pose(PLATFORM_NAME)
     ray_start = (np.asarray(origin) - machine.root.position - platform_position) @ rotation
     ray_direction = np.asarray(direction) @ rotation
     distances = [
@@ -224,7 +224,7 @@ MAX_ARROW_LENGTH = 0.40
 """Length of the arrow of a force like the platform's weight, as a fraction of the same."""
 
 
-class PushArrow:
+class PushArrows:
     """Arrows that follow a point of the platform, with directions fixed in the base."""
 
     def __init__(self, server: Any, machine: MachineScene) -> None:
@@ -283,7 +283,7 @@ class PushArrow:
         if not acts:
             self._start = np.inf
         elif self._shown:
-            origin, rotation = self._machine.place(PLATFORM_NAME)
+            origin, rotation = self._machine.body_pose(PLATFORM_NAME)
             self.node.position = origin + rotation @ self._point
         self.node.visible = acts and self._shown
 
@@ -396,7 +396,7 @@ class SceneView:
     overlay: MachineScene | None
     backdrop: Backdrop
     trace: Trace
-    push: PushArrow
+    push: PushArrows
 
     def __init__(
         self, server: Any, platform: MachineModel, *, ball: Ball | None = None, payload: Any = None
@@ -484,7 +484,7 @@ class SceneView:
             for node in self._marks[layer]:
                 node.visible = shown
         is_see_through = self._shown["centre_of_mass"] or self._shown["trace"]
-        self.machine.see_through(PLATFORM_NAME, SEEN_THROUGH if is_see_through else None)
+        self.machine.set_opacity(PLATFORM_NAME, SEEN_THROUGH if is_see_through else None)
 
     def shown(self, layer: str) -> bool:
         """Return whether a layer is switched on.
@@ -569,7 +569,7 @@ class SceneView:
         self.machine = MachineScene(server, platform, ball=ball, payload=payload)
         self.overlay = None
         self.backdrop = Backdrop(server, self.machine)
-        self.trace, self.push = Trace(server, self.machine), PushArrow(server, self.machine)
+        self.trace, self.push = Trace(server, self.machine), PushArrows(server, self.machine)
         self._marks = {
             name: builder(server, self.machine) for name, builder in MARK_BUILDERS.items()
         }

@@ -84,7 +84,7 @@ STALL_TIMEOUT = 20.0
 or whose network is gone, would be kept for ever, as the library's own pings wait behind the rest.
 """
 
-LOOPBACK = "127.0.0.1"
+LOOPBACK_ADDRESS = "127.0.0.1"
 
 TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{16,}")
 
@@ -445,7 +445,7 @@ class PageServer:
 
     def __init__(
         self,
-        host: str = LOOPBACK,
+        host: str = LOOPBACK_ADDRESS,
         port: int | None = None,
         *,
         title: str = "platform twin",
@@ -473,7 +473,7 @@ class PageServer:
         self.is_public = not is_loopback(address)
         self.token = token or (secrets.token_urlsafe(24) if self.is_public else None)
         access = Access(loopback=not self.is_public, token=self.token, port=self.port)
-        self.url = self._address_as(LOOPBACK if address == "0.0.0.0" else address)
+        self.url = self._address_as(LOOPBACK_ADDRESS if address == "0.0.0.0" else address)
         try:
             self.viser, self._served = guarded_server(bound, access, title)
         except BaseException:

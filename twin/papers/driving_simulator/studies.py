@@ -316,7 +316,7 @@ class Released(NamedTuple):
     """`(k, 3)` motion of the exact model, from which the forces were computed"""
     printed: ForcedRun
     complete: ForcedRun
-    """with the energies that the paper leaves out: m h^2 in the inertia, and m g h"""
+    """motion with the energies that the paper leaves out: m h^2 in the inertia, and m g h"""
     derived: FloatArray
     """`(k, 2)` [rad] error of the printed model in roll and pitch, derived to first order"""
 

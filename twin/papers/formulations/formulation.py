@@ -188,12 +188,18 @@ class Formulation:
         force_vector = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
         grid = _grid(positive(duration, "duration"), positive(timestep, "timestep"))
         positive(tolerance, "tolerance")
-        y, track, clock = self.state_from(start_pose, motion), self.track(start_pose), np.zeros(2)
+        y, track, time_and_step = (
+            self.state_from(start_pose, motion),
+            self.track(start_pose),
+            np.zeros(2),
+        )
         records = np.empty((len(grid), columns.RECORD_SIZE))
-        reason, n_steps = self._march(y, track, force_vector, grid, records, clock, tolerance)
+        reason, n_steps = self._march(
+            y, track, force_vector, grid, records, time_and_step, tolerance
+        )
         run = run_of(self.name, grid[:n_steps], records[:n_steps])
         if reason != END_REACHED:
-            raise self._stopped(reason, run, records[n_steps], clock)
+            raise self._stopped(reason, run, records[n_steps], time_and_step)
         return run
 
     def _march(
@@ -203,13 +209,13 @@ class Formulation:
         forces: FloatArray,
         grid: FloatArray,
         records: FloatArray,
-        clock: FloatArray,
+        time_and_step: FloatArray,
         tolerance: float,
     ) -> tuple[int, int]:
         """Fill the records; return reason and number of times reached."""
         equations = march.Equations(self.kind, self.model, forces, track, make_work())
         tolerances = Tolerances(tolerance, tolerance)
-        reason, n_steps = march.march(equations, y, grid, tolerances, records, clock)
+        reason, n_steps = march.march(equations, y, grid, tolerances, records, time_and_step)
         return int(reason), int(n_steps)
 
     def _checked(self, pose: Any, twist: Any, field: str = "pose") -> tuple[FloatArray, FloatArray]:
@@ -244,7 +250,7 @@ class Formulation:
         return track
 
     def _stopped(
-        self, reason: int, run: FormulationRun, last: FloatArray, clock: FloatArray
+        self, reason: int, run: FormulationRun, last: FloatArray, time_and_step: FloatArray
     ) -> IntegrationError:
         """Return the error of a run that ended early, with what to do."""
         condition = float(self.platform.condition_number(as_pose(last[:7])))
@@ -265,7 +271,7 @@ class Formulation:
                 "the accelerations grow without bound or the tolerance is below rounding",
             ),
         }.get(reason, ("too many steps", "use larger tolerances or a shorter duration"))
-        time, step = float(clock[0]), float(clock[1])
+        time, step = float(time_and_step[0]), float(time_and_step[1])
         return IntegrationError(
             f"{self.name} stopped at t = {time:.9g} s ({kind}, last step {step:.3g} s): {advice}",
             {

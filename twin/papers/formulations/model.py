@@ -99,7 +99,7 @@ def pack_model(platform: MachineModel) -> Model:
         np.einsum("ij,ij->i", platform.first_axes, rotations[:, :, k]) for k in (1, 2)
     )
     points = np.asarray(platform.platform_joints)
-    triangle, attached = _carriers(points)
+    triangle, attached = _largest_triangle(points)
     corners = points[triangle]
     first_edge, second_edge = corners[1] - corners[0], corners[2] - corners[0]
     basis = np.stack([first_edge, second_edge, np.cross(first_edge, second_edge)], axis=1)
@@ -122,7 +122,7 @@ def pack_model(platform: MachineModel) -> Model:
     )
 
 
-def _carriers(points: FloatArray) -> tuple[IndexArray, IndexArray]:
+def _largest_triangle(points: FloatArray) -> tuple[IndexArray, IndexArray]:
     """Return the legs at the largest triangle of platform joints, and the others."""
 
     def area(corners: tuple[int, ...]) -> float:

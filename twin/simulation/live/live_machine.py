@@ -22,7 +22,7 @@ from twin.errors import InputError, SimulationStoppedError, TwinError
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
-from twin.simulation.live.settings import Settings, controller_with
+from twin.simulation.live.settings import Settings, make_controller_with_gains
 from twin.simulation.simulate import engine_steps
 
 MAX_DISTURBANCE_TIME = 60.0
@@ -187,7 +187,7 @@ class MachineRun:
             InputError: the machine does not take the controller or its gains.
             MissingDependencyError: a library of the design is not installed.
         """
-        return controller_with(
+        return make_controller_with_gains(
             name, self.platform, counted_from(reference, self._first_period), gains
         )
 
@@ -312,7 +312,9 @@ def new_run(
         MissingDependencyError: a library is not installed.
     """
     own_reference = counted_from(reference, first_period)
-    controller = controller_with(settings.controller, platform, own_reference, settings.gains)
+    controller = make_controller_with_gains(
+        settings.controller, platform, own_reference, settings.gains
+    )
     if engine is None:
         engine = make_engine_for(platform, settings.engine, settings.fidelity, controller.period)
     run = MachineRun(platform, engine, controller)

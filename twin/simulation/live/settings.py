@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.basics.arrays import one_of
 from twin.control import CONTROLLERS, make_controller
-from twin.control.controller import Controller
+from twin.control.controller import Controller, Reference
 from twin.engines import ENGINES
 from twin.errors import InputError, brief, listed
 from twin.machine.file.read import read_parameters
@@ -31,8 +31,19 @@ from twin.model.engine import Fidelity
 from twin.model.machine_model import MachineModel
 from twin.motion.motion import axis_names
 
-NOT_GAINS = ("period", "feedforward_start", "feedforward_rise")
-"""Numeric controller options that are not gains, or act at the start only."""
+GAIN_UNITS = {
+    "position_gain": "1/s",
+    "position_integral": "1/s2",
+    "velocity_gain": "N s/m",
+    "velocity_time": "s",
+    "bandwidth": "rad/s",
+    "damping": "",
+    "integral_share": "",
+    "gain": "N s/m",
+    "leak": "1/s",
+    "stiffness": "N/m",
+}
+"""Options of controllers that are gains -> unit; `gain_unit` has the exceptions."""
 
 MAX_TEXT_LENGTH = 2000
 """Largest number of characters in a text."""
@@ -187,58 +198,51 @@ def gains_of(controller: Controller) -> dict[str, float]:
     Of gains that differ between actuators the mean.
     """
     gains = {}
-    for name in signature(type(controller)).parameters:
+    for name in gain_names(type(controller)):
         value = getattr(controller, name, None)
-        if name in NOT_GAINS or isinstance(value, bool | str) or value is None:
-            continue
-        if isinstance(value, int | float) or (
-            isinstance(value, np.ndarray) and value.ndim == 1 and value.size
-        ):
+        if value is not None:
             gains[name] = float(np.mean(value))
     return gains
 
 
-def known_gains(name: str) -> tuple[str, ...]:
-    """Return the options that a controller of `CONTROLLERS` may take as gains."""
-    module, cls = CONTROLLERS[name]
-    options = signature(getattr(import_module(module), cls)).parameters
-    return tuple(set(options) - {"platform", "motion", *NOT_GAINS})
+def gain_names(controller_class: type[Controller]) -> tuple[str, ...]:
+    """Return the names of a controller's options that are gains."""
+    return tuple(name for name in signature(controller_class).parameters if name in GAIN_UNITS)
 
 
-def controller_with(name: str, platform: Any, reference: Any, gains: Any) -> Controller:
-    """Return a controller of a machine with some gains of the user's choice.
+def make_controller_with_gains(
+    name: str, platform: MachineModel, reference: Reference, gains: Mapping[str, float]
+) -> Controller:
+    """Return a controller of a machine that follows a live reference, with some gains of the user.
 
     Raises:
-        InputError: a gain that the controller does not have, or a value that it does not take.
+        InputError: a gain that the controller does not have, a value that it does not take, or a
+            reference that it cannot follow.
         MissingDependencyError: a library of the design is not installed.
     """
-    unknown_gains = sorted(set(gains) - set(known_gains(name)))
-    if unknown_gains:
-        raise InputError(f"gains.{unknown_gains[0]}", f"is no gain of the controller {name}")
+    module, cls = CONTROLLERS[name]
+    known_gains = gain_names(getattr(import_module(module), cls))
+    for gain in sorted(gains.keys() - set(known_gains)):
+        known = f"its gains are {', '.join(known_gains)}" if known_gains else "it has none"
+        raise InputError(f"gains.{gain}", f"is no gain of the controller {name}; {known}")
     try:
-        return make_controller(name, platform, reference, **dict(gains))
+        return make_controller(name, platform, reference, **gains)
     except InputError as error:
         if error.field != "motion":
             raise
+        # The reference is that of the run; what the user can change is the controller.
         raise InputError(
-            "controller", f"{name} works at a period of its own on {platform.name}"
+            "controller",
+            f"{name} on {platform.name} cannot follow the run's reference, which {error.message}",
         ) from None
 
 
 def gain_unit(controller: str, gain: str, platform: MachineModel) -> str:
     """Return the unit of a gain of a machine's controller; empty for a plain number."""
-    rotary = platform.coordinate_unit == "rad"
-    units = {
-        "position_gain": "1/s",
-        "position_integral": "1/s2",
-        "velocity_gain": "N m s/rad" if rotary else "N s/m",
-        "velocity_time": "s",
-        "bandwidth": "Hz" if controller == "hac_lac" else "rad/s",
-        "gain": "1/s" if controller == "iff" else "N s/m",
-        "leak": "1/s",
-        "stiffness": "N/m",
-    }
-    return units.get(gain, "")
+    if gain == "velocity_gain" and platform.coordinate_unit == "rad":
+        return "N m s/rad"
+    exceptions = {("hac_lac", "bandwidth"): "Hz", ("iff", "gain"): "1/s"}
+    return exceptions.get((controller, gain), GAIN_UNITS.get(gain, ""))
 
 
 SETTING_NAMES = tuple(name for name in Settings.model_fields if name != "gains")

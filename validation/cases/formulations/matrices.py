@@ -93,7 +93,7 @@ class Structures(NamedTuple):
     """The matrices of tables 1, 2 and 4 and of figure 6, and forces, at several states."""
 
     matrices: dict[str, Structure]
-    """by name in the table"""
+    """name in the paper's table -> matrix"""
     closure: FloatArray
     """`(states, 12, 18)` Jacobian of the rigidity constraints by the joint coordinates"""
     rates: FloatArray

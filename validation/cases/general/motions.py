@@ -13,10 +13,10 @@ from twin.model.integrate import Solution
 from twin.motion import SineMotion, axis_names
 from twin.validation.case import CaseResult, Panel, Plot, Quantity, Statement, validation_case
 from twin.validation.measures.comparison import (
-    DrivenMotion,
+    ActuatedMotion,
+    actuated_motion,
     actuator_measures,
     coordinate_name,
-    drive_through,
     end_work_measure,
     engines_along,
     force_name,
@@ -175,14 +175,14 @@ def check_driven_motion(platform: Platform) -> CaseResult:
     """
     motion = sines(platform)
     count = round(MOTION_DURATION / sample_step(platform))
-    driven_sines = drive_through(platform, motion, np.linspace(0.0, MOTION_DURATION, count + 1))
+    actuated_sines = actuated_motion(platform, motion, np.linspace(0.0, MOTION_DURATION, count + 1))
     title = "Sines in all degrees of freedom"
-    engines, plots = engines_along(platform, motion, driven_sines, title, DRIVEN_ENGINE_TIME)
+    engines, plots = engines_along(platform, motion, actuated_sines, title, DRIVEN_ENGINE_TIME)
     measures = [
-        work_measure(platform, driven_sines, 1e-9),
-        end_work_measure(platform, driven_sines, 1e-9),
-        _remaining_stroke(platform, driven_sines),
-        *actuator_measures(platform, driven_sines),
+        work_measure(platform, actuated_sines, 1e-9),
+        end_work_measure(platform, actuated_sines, 1e-9),
+        _remaining_stroke(platform, actuated_sines),
+        *actuator_measures(platform, actuated_sines),
         *engines,
     ]
     return check_driven_motion.result(platform, measures, plots)
@@ -221,7 +221,7 @@ def _sines(platform: Platform, shift: float) -> SineMotion:
     )
 
 
-def _remaining_stroke(platform: Platform, course: DrivenMotion) -> Quantity:
+def _remaining_stroke(platform: Platform, course: ActuatedMotion) -> Quantity:
     to_minimum = course.coordinates - platform.minimum_coordinates
     to_maximum = platform.maximum_coordinates - course.coordinates
     name = f"least room left for a {coordinate_name(platform)}"

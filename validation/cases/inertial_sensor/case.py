@@ -63,14 +63,14 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
     steps = rng.integers(-2047, 2048, size=(2000, 6))
     travel = np.concatenate([-np.ones((1, 6)), np.zeros((1, 6)), np.cumsum(steps, axis=0)])
     readings = encoders.readings(encoders.index_coordinates + COUNT_LENGTH * travel)[1:]
-    decoder = EncoderDecoder(encoders.resolution, encoders.turn)
+    decoder = EncoderDecoder(encoders.resolution, encoders.counts_per_turn)
     decoder.start(readings[0], encoders.index_coordinates)
     decoded, faults = decoder.decode(readings)
     error = largest(decoded - travel[1:]) + faults.sum()
     reason = "steps of less than half a turn are decoded exactly and without a fault"
     yield Measure("decoded counts against the travel, and faults", error, 0.0, reason)
     settings = homing_settings(
-        platform, encoders.resolution, encoders.turn, encoders.index_coordinates
+        platform, encoders.resolution, encoders.counts_per_turn, encoders.index_coordinates
     )
     homing = Homing(settings)
     coordinates = platform.minimum_coordinates + np.linspace(-1e-3, 8e-3, 6)

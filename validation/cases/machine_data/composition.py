@@ -222,7 +222,7 @@ LEG_ASSEMBLIES: dict[str, Assembly] = {
 }
 
 
-class Rates(NamedTuple):
+class CoordinateDerivatives(NamedTuple):
     """Derivatives of points, attitudes and lengths by the coordinates, one column each."""
 
     centers: Array
@@ -308,8 +308,8 @@ class Composition:
         center = position + rotation @ np.array(table["center"])
         return [Piece("platform", mass, center, rotation, tensor), *self.legs(q).pieces]
 
-    def rates(self, q: Array) -> Rates:
-        """Return what the coordinates move, and how far."""
+    def derivatives(self, q: Array) -> CoordinateDerivatives:
+        """Return the derivatives at coordinates `(k,)`, by complex steps."""
         frames = np.array([piece.frame for piece in self.pieces(q)])
         centers, rotations, coordinates = [], [], []
         for direction in np.eye(len(q)):
@@ -326,40 +326,48 @@ class Composition:
                 )
             )
             coordinates.append(np.array(self.legs(perturbed).coordinates).imag / COMPLEX_STEP)
-        return Rates(*(np.stack(columns, axis=-1) for columns in (centers, rotations, coordinates)))
+        return CoordinateDerivatives(
+            *(np.stack(columns, axis=-1) for columns in (centers, rotations, coordinates))
+        )
 
     def twists(self) -> Array:
         """Return the platform's twists `(6, k)` per unit rates of the coordinates."""
-        rates, center = self.rates(self.origin), np.array(self.typed["platform"]["center"])
+        derivatives, center = (
+            self.derivatives(self.origin),
+            np.array(self.typed["platform"]["center"]),
+        )
         arm = self.placement(self.origin)[1] @ center
         return np.vstack(
-            [rates.centers[0] - np.cross(rates.rotations[0].T, arm).T, rates.rotations[0]]
+            [
+                derivatives.centers[0] - np.cross(derivatives.rotations[0].T, arm).T,
+                derivatives.rotations[0],
+            ]
         )
 
     def mass_matrix(self) -> Array:
         """Return the mass matrix `(k, k)`: the kinetic energy is rates' M rates / 2."""
-        rates = self.rates(self.origin)
+        derivatives = self.derivatives(self.origin)
         mass_matrix = np.zeros((len(self.origin),) * 2)
         for piece, translation, rotation in zip(
-            self.pieces(self.origin), rates.centers, rates.rotations, strict=True
+            self.pieces(self.origin), derivatives.centers, derivatives.rotations, strict=True
         ):
             tensor = piece.frame @ piece.tensor @ piece.frame.T
             mass_matrix += piece.mass * translation.T @ translation + rotation.T @ tensor @ rotation
         return mass_matrix
 
-    def balanced(self) -> Array:
+    def balancing_forces(self) -> Array:
         """Return the forces `(n,)` of smallest norm that hold the platform at this deflection."""
         dof = 3 if self.on_pillars else 6
-        length_jacobian = self.rates(self.origin).coordinates[:, :dof]
+        length_jacobian = self.derivatives(self.origin).coordinates[:, :dof]
         gradient = self._gradient(self.origin, np.zeros(len(self.base)))
         return np.asarray(np.linalg.lstsq(length_jacobian.T, gradient[:dof], rcond=None)[0])
 
     def holding(self) -> Rest:
         """Return forces and deflections at static equilibrium; the deflection is stored."""
         for _ in range(DEFLECTION_ROUNDS if self.series else 0):
-            residual = self._gradient(self.origin, self.balanced())[6:]
+            residual = self._gradient(self.origin, self.balancing_forces())[6:]
             self.deflection = self.deflection - residual / self.typed["spring"]["stiffness"]
-        return Rest(self.balanced(), self.deflection)
+        return Rest(self.balancing_forces(), self.deflection)
 
     def free_rates(self) -> Array:
         """Return the magnitudes [1/s] of the eigenvalues of the motion about rest, ascending."""
@@ -368,7 +376,7 @@ class Composition:
             (self._gradient(step, forces) - self._gradient(-step, forces)) / (2.0 * SECOND_STEP)
             for step in SECOND_STEP * np.eye(len(self.origin))
         ]
-        stretch_jacobian = self._stretch_rates(self.rates(self.origin))
+        stretch_jacobian = self._stretch_jacobian(self.derivatives(self.origin))
         state_forces = np.hstack(
             [np.array(stiffness_rows), spring["damping"] * stretch_jacobian.T @ stretch_jacobian]
         )
@@ -384,20 +392,20 @@ class Composition:
         )
         return np.sort(np.abs(np.linalg.eigvals(matrix)))
 
-    def _stretch_rates(self, rates: Rates) -> Array:
-        """Return the stretch of the springs per coordinate, `(n, k)`."""
+    def _stretch_jacobian(self, derivatives: CoordinateDerivatives) -> Array:
+        """Return the derivatives `(n, k)` of the springs' stretch by the coordinates."""
         k = len(self.base)
-        return np.eye(6 + k)[6:] if self.series else rates.coordinates
+        return np.eye(6 + k)[6:] if self.series else derivatives.coordinates
 
     def _gradient(self, q: Array, forces: Array) -> Array:
         """Return the derivative `(k,)` of the potential energy under constant actuator forces."""
-        rates, pieces = self.rates(q), self.pieces(q)
-        stretch_jacobian = self._stretch_rates(rates)
+        derivatives, pieces = self.derivatives(q), self.pieces(q)
+        stretch_jacobian = self._stretch_jacobian(derivatives)
         actuator_jacobian = (
-            rates.coordinates - stretch_jacobian if self.series else rates.coordinates
+            derivatives.coordinates - stretch_jacobian if self.series else derivatives.coordinates
         )
         masses = np.array([piece.mass for piece in pieces])
-        gradient = self.gravity * masses @ rates.centers[:, 2] - forces @ actuator_jacobian
+        gradient = self.gravity * masses @ derivatives.centers[:, 2] - forces @ actuator_jacobian
         if "spring" not in self.typed:
             return np.asarray(gradient)
         elongation = np.array(self.legs(q).coordinates) - self.home_coordinates

@@ -370,13 +370,13 @@ def transmission_error(drive: FloatArray, numbers: DriveNumbers) -> float:
     )
     errors = []
     for side in (-1.0, 1.0):
-        leg = -side * (0.5 * numbers.backlash + SPRING_COMPRESSION)
+        leg_coordinate = -side * (0.5 * numbers.backlash + SPRING_COMPRESSION)
         bench = DriveBench(constants, ENGINE_STEP).moving(-side * rate)
-        force = bench.force(0.0, leg, -side * rate)
+        force = bench.force(0.0, leg_coordinate, -side * rate)
         errors.append(side * force / expected - 1.0)
         if numbers.backlash:
             gap_position = 0.49 * side * numbers.backlash
-            for position, leg_rate in ((gap_position, 0.0), (leg, 4.0 * side * rate)):
+            for position, leg_rate in ((gap_position, 0.0), (leg_coordinate, 4.0 * side * rate)):
                 bench = DriveBench(constants, ENGINE_STEP).moving(leg_rate)
                 errors.append(bench.force(0.0, position, leg_rate) / expected)
     return largest(errors)

@@ -18,7 +18,7 @@ from twin.motion.profiles import LAWS, RestToRestMotion, shortest_rise
 from twin.papers.formulations import Formulation
 from twin.validation.case import CaseResult, Curve, Measure, Panel, Plot, Statement, validation_case
 from twin.validation.cases.rss.free_fall import END_HEIGHT, PEAK_ACCELERATION, START_HEIGHT, stroke
-from twin.validation.measures.comparison import drive_through, engines_along, work_measure
+from twin.validation.measures.comparison import actuated_motion, engines_along, work_measure
 from twin.validation.measures.sampling import largest, rms
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 
@@ -290,16 +290,16 @@ def check_rss_tasks(platform: Platform) -> CaseResult:
     requirements = {law: motor_requirement(platform, task) for law, task in tasks.items()}
     main_task = tasks[MAIN_LAW]
     payload_requirements = payload_sweep(platform, main_task, TESTED_PAYLOADS)
-    driven_motion = drive_through(
+    actuated = actuated_motion(
         platform, main_task, np.linspace(0.0, main_task.duration, WORK_STEPS + 1)
     )
     caption = "The six legs turn alike."
     engines, plots = engines_along(
-        platform, main_task, driven_motion, "Heave task", ENGINE_TIME, caption=caption
+        platform, main_task, actuated, "Heave task", ENGINE_TIME, caption=caption
     )
     measures = [
         *_profile(platform, requirements),
-        work_measure(platform, driven_motion, 1e-10),
+        work_measure(platform, actuated, 1e-10),
         *_payloads(payload_requirements),
         *engines,
     ]

@@ -188,16 +188,16 @@ def reward(
     signals: Signals,
     history: History,
     ended: bool,
-    term: FloatArray,
+    term_values: FloatArray,
 ) -> None:
     """Fill the reward's terms of environment i; see the table of `MotionCueingEnv`."""
     error, threshold = signals.error[i], constants.threshold
-    term[0] = perception_term(error, threshold, 0, 3)
-    term[1] = perception_term(error, threshold, 3, 6)
-    term[2] = false_term(senses.platform[i], senses.vehicle[i], threshold)
-    term[3] = neutral_term(signals.axes[i], constants.travel, constants.free)
-    term[4] = 0.25 * smoothness(history.action[i], history.last_action[i])
-    term[5] = -1.0 if ended else 0.0
+    term_values[0] = perception_term(error, threshold, 0, 3)
+    term_values[1] = perception_term(error, threshold, 3, 6)
+    term_values[2] = false_term(senses.platform[i], senses.vehicle[i], threshold)
+    term_values[3] = neutral_term(signals.axes[i], constants.travel, constants.free)
+    term_values[4] = 0.25 * smoothness(history.last_action[i], history.previous_action[i])
+    term_values[5] = -1.0 if ended else 0.0
 
 
 @device
@@ -241,7 +241,7 @@ def observe(
         for axis in free_axes:
             index = write(out, index, state.rates[i, axis], scale)
     index = write_difference(out, index, machines.measured[i], constants.middle, scale)
-    write_all(out, index, history.action[i], scale)
+    write_all(out, index, history.last_action[i], scale)
 
 
 @compiled
@@ -255,18 +255,18 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
             `CommandState`.
     """
     machines, _, history, results, constants, senses, signals, state = unbundled(bundle)
-    count(actions, history.steps, history.action, history.last_action)
+    count(actions, history.steps, history.last_action, history.previous_action)
     for slot in range(indices.shape[0]):
         i = indices[slot]
-        step, term = history.steps[i], results.term[i]
+        step, term_values = history.steps[i], results.term_values[i]
         perceive(i, machines, step, constants, senses, signals)
         if step == 0:
             results.reason[i] = EPISODE_CONTINUES
-            for j in range(term.shape[0]):
-                term[j] = 0.0
+            for j in range(term_values.shape[0]):
+                term_values[j] = 0.0
         else:
             results.reason[i] = terminate(i, machines, constants)
             has_ended = results.reason[i] != EPISODE_CONTINUES
-            reward(i, constants, senses, signals, history, has_ended, term)
+            reward(i, constants, senses, signals, history, has_ended, term_values)
         add_terms(results, i)
         observe(i, machines, history, results, constants, senses, signals, state)

@@ -52,7 +52,7 @@ actuator.
 
 def joint_tables(sheet: DataSheet) -> Iterator[str]:
     """Yield the tables of base, platform and their joints."""
-    yield from _pairs(sheet) if sheet.has_pairs else _single_joints(sheet)
+    yield from _paired_joints(sheet) if sheet.has_pairs else _single_joints(sheet)
 
 
 def outer_radius(sheet: DataSheet) -> float:
@@ -82,8 +82,8 @@ def _single_joints(sheet: DataSheet) -> Iterator[str]:
             source += "; adopted: feet straight below the corners"
         yield f'[{side}]\nsource = "{SHEET_SOURCE}"'
         if side == "platform":
-            size = estimates.PLATE_THICKNESS_RATIO * outer_radius(sheet)
-            yield f"thickness = {size:.4g}  # [m] for drawing only"
+            thickness = estimates.PLATE_THICKNESS_RATIO * outer_radius(sheet)
+            yield f"thickness = {thickness:.4g}  # [m] for drawing only"
         yield f"""
 [{side}.joints]
 source = "{source}"
@@ -93,14 +93,14 @@ coordinates = [
 """
 
 
-def _pairs(sheet: DataSheet) -> Iterator[str]:
+def _paired_joints(sheet: DataSheet) -> Iterator[str]:
     """Yield the tables of the joints; the pairing with the shortest legs needs no `shift`."""
-    for side, angle, thickness in (("base", 0, ""), ("platform", 60, sheet.platform_radius)):
+    for side, angle, plate_radius in (("base", 0, ""), ("platform", 60, sheet.platform_radius)):
         field, _ = sheet.spacing(side)
         yield f'[{side}]\nsource = "{SHEET_SOURCE}"'
-        if thickness:
-            size = estimates.PLATE_THICKNESS_RATIO * (sheet.si("platform_radius") or 0.0)
-            yield f"thickness = {size:.4g}  # [m] for drawing only"
+        if plate_radius:
+            thickness = estimates.PLATE_THICKNESS_RATIO * (sheet.si("platform_radius") or 0.0)
+            yield f"thickness = {thickness:.4g}  # [m] for drawing only"
         yield f"""
 [{side}.joints]  # three pairs on a circle
 source = "{SHEET_SOURCE}"

@@ -26,7 +26,7 @@ from twin.machine.mechanism import (
     Loop,
     Mass,
     Point,
-    balls,
+    ball_ends,
     bracket,
     crossed,
     limits,
@@ -36,7 +36,7 @@ from twin.machine.mechanism import (
 def ends(leg: RssLeg) -> Ends:
     """Return the dimensions drawn at the leg's ends."""
     sizes = appearance(leg)
-    return balls(1.8 * sizes.crank_radius, 1.6 * sizes.rod_radius)
+    return ball_ends(1.8 * sizes.crank_radius, 1.6 * sizes.rod_radius)
 
 
 def make_leg(leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:

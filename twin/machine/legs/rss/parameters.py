@@ -19,7 +19,7 @@ from twin.machine.legs.leg import (
     Leg,
     LegGeometry,
     LegProblem,
-    LegSizes,
+    LegThickness,
     check_numbers,
     check_size,
 )
@@ -195,7 +195,7 @@ class RssLeg(Leg):
         return rod.density * math.pi * rod.radius**2 * self.rod_length
 
     @property
-    def sizes(self) -> LegSizes | None:
+    def thickness(self) -> LegThickness | None:
         """Thickness of crank and rod as drawn, else of parts that are cylinders."""
         if self.appearance is not None:
             radii = (self.appearance.crank_radius, self.appearance.rod_radius)
@@ -203,7 +203,7 @@ class RssLeg(Leg):
             radii = (self.crank.outer_radius, self.rod.radius)
         else:
             return None
-        return LegSizes(*radii, self.crank_length)
+        return LegThickness(*radii, self.crank_length)
 
     @property
     def reach(self) -> float:

@@ -28,7 +28,7 @@ def constants(leg: UpsLeg, leg_geometry: LegGeometry) -> Constants:
         "housing_center": bodies.housing_center,
         "rod_mass": bodies.rod_mass,
         "rod_center": bodies.rod_center,
-        "tensor": six(tensor),
+        "leg_tensor": six(tensor),
         "axisymmetric": float(_axisymmetric(tensor, bodies)),
     }
 

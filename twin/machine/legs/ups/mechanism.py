@@ -23,7 +23,7 @@ from twin.machine.mechanism import (
     Point,
     Shape,
     Spring,
-    balls,
+    ball_ends,
     bracket,
     limits,
 )
@@ -32,7 +32,7 @@ from twin.machine.mechanism import (
 def ends(leg: UpsLeg) -> Ends:
     """Return the dimensions drawn at the leg's ends."""
     sizes = appearance(leg)
-    return balls(1.25 * sizes.housing_radius, 1.6 * sizes.rod_radius)
+    return ball_ends(1.25 * sizes.housing_radius, 1.6 * sizes.rod_radius)
 
 
 def make_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:

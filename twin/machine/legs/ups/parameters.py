@@ -11,7 +11,7 @@ from pydantic import Field
 from twin.basics.arrays import FloatArray
 from twin.machine.body import Cylinder, LegBody, LegPart, SymmetricPart
 from twin.machine.hardware.drive import LinearActuator
-from twin.machine.legs.leg import LegGeometry, LegSizes, UniversalLeg, check_numbers
+from twin.machine.legs.leg import LegGeometry, LegThickness, UniversalLeg, check_numbers
 from twin.machine.quantity import Angle, Length, Table, Whole
 
 
@@ -76,14 +76,14 @@ class UpsLeg(UniversalLeg):
         return self.rod.mass
 
     @property
-    def sizes(self) -> LegSizes | None:
+    def thickness(self) -> LegThickness | None:
         """Thickness of housing and rod as drawn, else of bodies that are cylinders."""
         drawn, housing, rod = self.appearance, self.housing, self.rod
         if drawn is not None:
-            return LegSizes(drawn.housing_radius, drawn.rod_radius, drawn.housing_length)
+            return LegThickness(drawn.housing_radius, drawn.rod_radius, drawn.housing_length)
         if isinstance(housing, Cylinder) and isinstance(rod, Cylinder):
             housing_end = housing.start + housing.length
-            return LegSizes(housing.outer_radius, rod.outer_radius, max(housing_end, 0.0))
+            return LegThickness(housing.outer_radius, rod.outer_radius, max(housing_end, 0.0))
         return None
 
     def bodies(self, leg_geometry: LegGeometry) -> LegBodies:

@@ -194,11 +194,11 @@ def march(
     grid: FloatArray,
     tolerances: Tolerances,
     records: FloatArray,
-    clock: FloatArray,
+    time_and_step: FloatArray,
 ) -> tuple[int, int]:
     """Advance `y` in place over `grid` (k,) [s] and fill `records` (k, RECORD_SIZE).
 
-    `clock` (2,) becomes the time reached and the last step tried.
+    `time_and_step` (2,) becomes the time reached and the last step tried.
 
     Returns:
         Reason and number of times reached; when it stopped before the end, the next record is
@@ -226,7 +226,7 @@ def march(
                 step = max(step, next_step) if is_last else next_step
             else:
                 step = step_length * shrink_factor(error, regular)
-            clock[0], clock[1] = time, step_length
+            time_and_step[0], time_and_step[1] = time, step_length
             if step < SMALLEST_STEP * duration:
                 reason = STEP_COLLAPSED if regular else SINGULAR_STATE
             elif n_tried > MAX_STEPS:

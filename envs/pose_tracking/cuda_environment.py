@@ -1,4 +1,4 @@
-"""Stock of motions of pose tracking, with the machines at their starts, as arrays for a card."""
+"""Pose tracking on a graphics card: the environment, and its machines and motions as arrays."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def layout_of(task: PoseTracking, rows: Rows, views: Views, episode_periods: int
     """Return the sizes and constants for which the kernel of a task is compiled.
 
     Args:
-        task: task with its stock of motions.
+        task: task with its pool of motions.
         rows: rows of its arrays.
         views: views of the same rows.
         episode_periods: number of control periods in an episode.
@@ -74,7 +74,7 @@ def layout_of(task: PoseTracking, rows: Rows, views: Views, episode_periods: int
 
 
 def tables_of(task: PoseTracking, rows: Rows, copy: Any) -> Tables:
-    """Return the tables of the stock on a card; `copy` copies a flat array there."""
+    """Return the tables of the motion pool on a card; `copy` copies a flat array there."""
     body, legs = task.platform.constants[:2]
     scales, results, reference = task.groups[1], task.groups[3], task.groups[4]
     scales_and_weights = np.concatenate([*scales, task.acting.law.scale, results[1], results[3]])
@@ -106,7 +106,7 @@ def prepare(
     """Return the kernel of a task whose episodes have begun, its tables and states.
 
     Args:
-        task: task with its stock of motions.
+        task: task with its pool of motions.
         size: number of machines on the card.
         episode_periods: number of control periods in an episode.
         copy: copies a flat array to the card.
@@ -117,7 +117,7 @@ def prepare(
     return tracking_kernel(layout), tables_of(task, rows, copy), states
 
 
-class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
+class PoseTrackingCudaEnv(VectorEnv[Any, Any, Any]):
     """Vector environment of `PoseTrackingEnv` on a graphics card.
 
     Observations, rewards and ends are those of `PoseTrackingVectorEnv`, as arrays on the card with
@@ -125,7 +125,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
     next step overwrites them. Actions are arrays on the card or of numpy, clipped to 1; one that is
     not finite ends its episode.
 
-    `reset` draws a stock of random motions on the processor. Machine i begins on motion i. An
+    `reset` draws a pool of random motions on the processor. Machine i begins on motion i. An
     episode that is over begins anew on the next motion, within the next step (autoreset
     "NextStep"). With as many motions as machines, the first episodes are those of
     `PoseTrackingVectorEnv` with the same seed.
@@ -156,7 +156,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
             configuration: configuration of the machine's parameters; None for an ideal plant.
             engine: "analytic".
             max_episode_steps: control periods after which an episode is truncated.
-            motions: number of motions in the stock; default one per machine, at most 256.
+            motions: number of motions in the pool; default one per machine, at most 256.
             randomisation: None.
             render_mode: None.
             autoreset_mode: "NextStep".
@@ -245,7 +245,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         self._card_parts = None
 
     def _draw(self, seed: int | None) -> None:
-        """Draw the stock of motions and copy it to the card."""
+        """Draw the pool of motions and copy it to the card."""
         size = self.stock_size
         seeds = [None if seed is None else seed + index for index in range(size)]
         self._episodes.reset(
