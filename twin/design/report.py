@@ -48,7 +48,7 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
         Table(
             "Free numbers, and what the machine needs",
             ("number", "value", "unit"),
-            [(name, *number) for name, number in (_numbers(best) | _figures(best)).items()],
+            [(name, *number) for name, number in _numbers(best).items()],
         ),
         Table(
             "Demands",
@@ -73,32 +73,37 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
         Figure("Machine", "Legs and joints at home.", lambda: _machines_figure(machines[:1], [""]))
     ]
     if other is not None:
-        first = specification.minimise
-        pairs = [{name: _figures(machine)[name] for name in (first, other)} for machine in machines]
-        points = [pair | _numbers(machine) for pair, machine in zip(pairs, machines, strict=True)]
-        columns = [f"{name} [{unit}]" if unit else name for name, (_, unit) in points[0].items()]
-        rows = [[value for value, _ in point.values()] for point in points]
-        y, x = np.array(rows).T[:2]
-        titles = [
-            "<br>".join(f"{name} {value:.3g} {unit}" for name, (value, unit) in pair.items())
-            for pair in pairs
-        ]
-        tables.append(Table(f"Front between {first} and {other}", columns, rows))
-        figures += [
-            Figure(
-                "Front",
-                f"Each point is a machine that needs the least {first} of all with its {other}.",
-                lambda: panels_figure(
-                    [Axes(columns[0], [Line("machines", x, y, "line+markers")])], columns[1]
-                ),
-            ),
-            Figure(
-                "Machines along the front",
-                "At home, all to one scale.",
-                lambda: _machines_figure(machines, titles),
-            ),
-        ]
+        table, pictures = _front(machines, other)
+        tables.append(table)
+        figures += pictures
     return Results(f"Design: {specification.title}", findings, tables, figures)
+
+
+def _front(machines: Sequence[Design], other: Objective) -> tuple[Table, list[Figure]]:
+    """Return table and pictures of machines along a front to another objective."""
+    first = machines[0].specification.minimise
+    names = (first, other, *machines[0].values)
+    points = [_numbers(machine) for machine in machines]
+    units = [points[0][name][1] for name in names]
+    columns = [
+        f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True)
+    ]
+    rows = [[point[name][0] for name in names] for point in points]
+    y, x = np.array(rows).T[:2]
+    titles = [
+        "<br>".join(f"{name} {point[name][0]:.3g} {point[name][1]}" for name in names[:2])
+        for point in points
+    ]
+    explanation = f"Each point is a machine that needs the least {first} of all with its {other}."
+    line = Line("machines", x, y, "line+markers")
+    return Table(f"Front between {first} and {other}", columns, rows), [
+        Figure("Front", explanation, lambda: panels_figure([Axes(columns[0], [line])], columns[1])),
+        Figure(
+            "Machines along the front",
+            "At home, all to one scale.",
+            lambda: _machines_figure(machines, titles),
+        ),
+    ]
 
 
 def shown(value: float, unit: str) -> tuple[float, str]:
@@ -108,19 +113,12 @@ def shown(value: float, unit: str) -> tuple[float, str]:
 
 
 def _numbers(machine: Design) -> dict[str, tuple[float, str]]:
-    """Return the free numbers with their units."""
-    return {
-        name: shown(value, "rad" if is_angle(name) else "m")
-        for name, value in machine.values.items()
-    }
-
-
-def _figures(machine: Design) -> dict[str, tuple[float, str]]:
-    """Return the figures that a machine has, with their units."""
-    units = LIMIT_UNITS | actuator_units(machine.specification.legs)
+    """Return the free numbers and the figures that a machine has, with their units."""
+    units = {name: "rad" if is_angle(name) else "m" for name in machine.values}
+    units |= LIMIT_UNITS | actuator_units(machine.specification.legs)
     return {
         name: shown(value, units.get(name, ""))
-        for name, value in machine.figures.items()
+        for name, value in (machine.values | machine.figures).items()
         if np.isfinite(value)
     }
 
