@@ -19,7 +19,7 @@ from twin.link.protocol import Sample
 from twin.page.environment import EnvironmentSession, environment_page
 from twin.page.machine_page import replay_page
 from twin.page.server.page_server import PageServer
-from twin.page.shadow_page import Picture, ShadowPage
+from twin.page.shadow_page import ShadowFrame, ShadowPage
 from twin.shadow.detectors import Alarm
 from twin.shadow.shadow import Shadow
 from twin.shadow.thresholds import INFINITE_THRESHOLDS
@@ -112,7 +112,7 @@ def other_pages() -> Iterator[tuple[str, str, tuple[Window, ...]]]:
     alarms = (Alarm(1.0, "counts", 4, 25.0, "counts"), Alarm(2.0, "payload", None, 9.0, "kg"))
     away = state.pose + 321e-6 * np.eye(7)[2]
     with served(lambda server: ShadowPage(server, machine)) as (page, url):
-        page.show(Picture(state, away, alarms, 3))
+        page.show(ShadowFrame(state, away, alarms, 3))
         yield "shadow", url, WINDOWS[1:2]
 
 
