@@ -70,7 +70,7 @@ MAX_HALVINGS = 12
 
 
 class Springs(NamedTuple):
-    """Springs parallel to the actuators: force = stiffness (rest - coordinate) - damping rate."""
+    """Springs beside the actuators: force = stiffness * (rest - coordinate) - damping * rate."""
 
     stiffness: FloatArray
     """`(n,)` [N/m], for cranks [N m/rad]"""

@@ -367,7 +367,7 @@ def cross(left: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def cross_matrix(vector: FloatArray) -> FloatArray:
-    """Return the matrices `(..., 3, 3)` that multiply as cross products with vectors `(..., 3)`."""
+    """Return matrices `(..., 3, 3)` whose product with u is the cross product `vector` x u."""
     matrix = np.zeros((*vector.shape, 3))
     x, y, z = vector[..., 0], vector[..., 1], vector[..., 2]
     matrix[..., 0, 1], matrix[..., 0, 2], matrix[..., 1, 2] = -z, y, -x

@@ -274,7 +274,7 @@ class BaseEngine(ABC):
         largest_gap: float,
         ball: Any = None,
     ) -> None:
-        """Check and keep the arguments of all engines; `_identify` completes them.
+        """Check and keep the arguments of all engines; `_identify` makes header and guard.
 
         Raises:
             InputError: an argument that cannot be used.
@@ -296,7 +296,7 @@ class BaseEngine(ABC):
         return f"<engine {self.name!r} of {self.platform.name!r}: {self.fidelity}, {step}>"
 
     def _identify(self, library: str = "", options: Mapping[str, Any] | None = None) -> None:
-        """Complete the header with the simulator's version and the engine's keyword arguments."""
+        """Make the header, with the simulator's version and the engine's options, and the guard."""
         if self._ball is not None:
             options = {**(options or {}), "ball": asdict(self._ball)}
         self._header = header(

@@ -96,7 +96,7 @@ class DriveFault(BaseFault):
 
 
 class CountsFault(BaseFault):
-    """Counts that an encoder loses at one instant."""
+    """Counts that an encoder loses at `begin`; with a duration it regains them at the end."""
 
     kind: Literal["counts"]
     leg: Leg = Field(None, description="Default: all")

@@ -165,7 +165,7 @@ class Limits(NamedTuple):
 
 
 class Spring(NamedTuple):
-    """Spring and damper of a joint: force = stiffness (zero - coordinate) - damping rate."""
+    """Spring and damper of a joint: force = stiffness * (zero - coordinate) - damping * rate."""
 
     stiffness: float
     """[N/m] or [N m/rad]"""

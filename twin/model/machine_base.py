@@ -377,7 +377,7 @@ class LegCoordinates(NamedTuple):
 
 
 class LegSprings(NamedTuple):
-    """Springs and dampers along the legs: force = stiffness (rest - length) - damping rate."""
+    """Springs and dampers along the legs: force = stiffness * (rest - length) - damping * rate."""
 
     stiffness: FloatArray
     """`(n,)` [N/m], zero where a leg has none"""

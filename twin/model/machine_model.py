@@ -234,9 +234,9 @@ class MachineModel(MachineBase):
         deflection: Any = None,
         deflection_acceleration: Any = None,
     ) -> LegCoordinates:
-        """Return the joint coordinates of the legs and their rates; default at rest.
+        """Return joint coordinates of the legs, their rates and accelerations; default at rest.
 
-        Without an acceleration, none but what the constraints of the machine require.
+        The default acceleration is zero, except for what the machine's constraints require.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot

@@ -291,26 +291,26 @@ def read_header(
             "time [s],pitch [deg]"
         )
     names_and_units = [_split(table, cell) for cell in cells]
-    columns_left = None if columns is None else dict(columns)
+    name_of_header = None if columns is None else dict(columns)
     time_candidates = [
         n
         for n, _ in names_and_units
-        if n.lower() in TIME_NAMES and n not in (columns_left or definitions)
+        if n.lower() in TIME_NAMES and n not in (name_of_header or definitions)
     ]
     time_headers = (
-        {}
-        if "time" in {*(columns_left or {}).values(), *(n for n, _ in names_and_units)}
+        []
+        if "time" in {*(name_of_header or {}).values(), *(n for n, _ in names_and_units)}
         else time_candidates[:1]
     )
     names: list[str | None] = []
     unit_of_column: dict[str, str] = {}
     for header, header_unit in names_and_units:
         name = "time" if header in time_headers else header
-        if columns_left is not None and name != "time":
-            if header not in columns_left:
+        if name_of_header is not None and name != "time":
+            if header not in name_of_header:
                 names.append(None)
                 continue
-            name = columns_left[header]
+            name = name_of_header[header]
         if name not in definitions:
             table.fail(
                 f"line {line}: there is no column {name!r}; known: {', '.join(definitions)}. "

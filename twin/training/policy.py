@@ -18,7 +18,7 @@ from pydantic import Field
 from twin.basics.arrays import FloatArray, as_floats, bounded, read_only
 from twin.basics.files import as_path, read_arrays, write_atomically
 from twin.basics.optional import optional
-from twin.errors import InputError, brief
+from twin.errors import InputError, brief, listed
 from twin.training.settings import Settings, validated
 
 POLICY_ENDING = ".npz"
@@ -419,7 +419,8 @@ def export_policy(
     linear_layers = [layer for layer in layers if hasattr(layer, "weight")] + [output_layer]
     activations = {type(layer).__name__.lower() for layer in layers if not hasattr(layer, "weight")}
     if not activations <= {"tanh", "relu"} or len(activations) > 1:
-        raise InputError("model", f"must have tanh or relu between its layers, not {activations}")
+        found = listed(sorted(activations))
+        raise InputError("model", f"must have tanh or relu between all its layers, not {found}")
     mean, scale, limit = _normalisation(normaliser, model.observation_space.shape[0])
     network = {
         "activation": activations.pop() if activations else "tanh",

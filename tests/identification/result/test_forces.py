@@ -97,6 +97,16 @@ def test_errors_of_the_forces_are_found_and_the_mapping_file_removes_them() -> N
     corrected = LogMapping.of(content).apply(read_late(), platform)["forces"]
     assert_allclose(corrected.time, measured()["forces"].time + EARLY, rtol=0.0, atol=2e-5)
     assert_allclose(corrected.values, measured()["forces"].values, rtol=2e-3, atol=0.5)
+    assert found.forces is not None
+    late = read_late()["forces"]
+    amperes = Channel("currents", late.time, late.values / 20, "A")
+    stage = found.forces._replace(signal="currents", force_per_current=20.0)
+    lines = mapping_lines(platform, stage)
+    content = tomllib.loads("\n".join(lines))
+    content["signals"]["currents"]["channels"] = ["currents"]
+    currents = LogMapping.of(content).apply(Log((amperes,)), platform)["currents"].values
+    factor = float(lines[1].split()[-2])
+    assert_allclose(factor * currents, measured()["forces"].values, rtol=2e-3, atol=0.5)
     record = tomllib.loads(identified_toml(found, "stewart", Path("mine.toml")))["identified"]
     assert record["signal.forces.scale"] == found.values[at(found, "signal.forces.scale")]
 

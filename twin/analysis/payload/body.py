@@ -83,15 +83,15 @@ class ScaledPayload:
                 its file gives.
 
         Raises:
-            InputError: not a machine, legs that give way under load, no limit known, or no gravity.
+            InputError: not a machine, legs that give way under load, or no limit known.
         """
         self.platform = as_model(platform)
         if platform.leg.has_spring:
             raise InputError(
                 "platform",
-                f"{platform.name} has {platform.kind} legs, which give way under load: where the "
-                "platform is depends on the payload. Searched are machines with legs that have no "
-                "springs; for springs see twin.analysis.stiffness",
+                f"{platform.name} has {platform.kind} legs, whose springs give way under load: "
+                "the platform's pose depends on the payload. Take a machine without springs in "
+                "its legs; for springs see twin.analysis.stiffness",
             )
         self.limits = read_only(_limits(platform, limit))
         self._mass = platform.parameters.platform.body.mass

@@ -388,8 +388,8 @@ class Search:
             limits = np.clip([x[k] - radius, x[k] + radius], *self.bounds[:, k])
             trials[:, k] = np.linspace(float(limits[0]), float(limits[1]), SCAN_POINTS)
             segment_costs = trials[:, k] ** 2
-            for problem, scale, counts in zip(self.problems, self.scales, reversals, strict=True):
-                part, windows = _most_reversals(problem, counts, self.parameters[k].leg)
+            for problem, scale, flags in zip(self.problems, self.scales, reversals, strict=True):
+                part, windows = _most_reversals(problem, flags, self.parameters[k].leg)
                 errors = part.errors(self.values(trials)) / scale[windows]
                 segment_costs += (errors**2).sum(axis=(1, 2))
             candidate = best.copy()
@@ -413,12 +413,12 @@ def _most_reversals(
     Returns:
         The problem of these segments, and the indices of its windows.
     """
-    counted = problem.windows.counted
+    windows_per_segment = problem.windows.counted
     window_counts = reversals.sum(axis=1) if leg is None else reversals[:, leg]
-    segment_counts = window_counts.reshape(-1, counted).sum(axis=1)
+    segment_counts = window_counts.reshape(-1, windows_per_segment).sum(axis=1)
     n_segments = ceil(SCAN_SEGMENT_FRACTION * len(segment_counts))
     segments = np.argsort(-segment_counts, kind="stable")[:n_segments]
-    windows = counted * segments[:, None] + np.arange(counted)
+    windows = windows_per_segment * segments[:, None] + np.arange(windows_per_segment)
     return problem.part(segments), windows.ravel()
 
 

@@ -149,7 +149,8 @@ def force_stage(
             "channel out with a mapping file",
         )
     base = base_parameters(estimate.model, estimate.values)
-    return ForceStage(signal, estimate, base, fits, force_per_current or 1.0, tested)
+    signal_factor = force_per_current if signal == "currents" else None
+    return ForceStage(signal, estimate, base, fits, signal_factor or 1.0, tested)
 
 
 def mapping_lines(platform: Platform, stage: ForceStage) -> list[str]:
@@ -160,15 +161,15 @@ def mapping_lines(platform: Platform, stage: ForceStage) -> list[str]:
     """
     errors = signal_errors(platform, stage.estimate.parameters, stage.estimate.values)["forces"]
     lines, unit = [f"[signals.{stage.signal}]"], platform.force_unit
+    offsets = -errors.bias / errors.scale
     if stage.signal == "currents":
-        unit = "A"
-        lines.append(
-            f"# {number(stage.force_per_current / errors.scale, 6)} {platform.force_unit}/A"
-        )
+        # The scale goes into the force per current, which multiplies current and offset alike.
+        unit, offsets = "A", -errors.bias / stage.force_per_current
+        factor = number(stage.force_per_current / errors.scale, 6)
+        lines.append(f"# force per current: {factor} {platform.force_unit}/A")
     elif errors.scale != 1.0:
         lines.append(f'unit = "{1.0 / errors.scale:.6g} {unit}"')
     if errors.bias.any():
-        offsets = -errors.bias / (errors.scale * stage.force_per_current)
         lines.append("offset = [" + ", ".join(f'"{offset:.5g} {unit}"' for offset in offsets) + "]")
     scales = stage.estimate.model.scales(stage.estimate.values)
     if np.ptp(scales) > 0.0:

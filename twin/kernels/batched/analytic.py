@@ -303,6 +303,7 @@ def advance_rows(bundle: Any) -> None:
     size = 13 + machines.deflection.shape[1]
     y, work = np.empty(size), make_work(legs_at(legs, 0))
     stages = Stages(np.empty(size), np.empty((4, size)), work)
+    # Actuator forces stay constant over a step: the slope of their load is zero.
     previous_twist, zero_slope, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     for i in range(inputs.command.shape[0]):
         if machines.failed[i]:
@@ -357,6 +358,7 @@ def advance_rolling_rows(bundle: Any) -> None:
     total_size = size + BALL_SIZE
     y, work = np.empty(total_size), make_work(legs_at(legs, 0))
     stages = Stages(np.empty(total_size), np.empty((4, total_size)), work)
+    # Actuator forces stay constant over a step: the slope of their load is zero.
     previous_twist, zero_slope, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     for i in range(inputs.command.shape[0]):
         if machines.failed[i]:

@@ -366,12 +366,12 @@ def advance_many(
         The first row that is not finite, or -1.
     """
     time, pose, twist, acceleration = motion
-    true_motion, reading = np.empty(6), np.empty(6)
+    true_motion, present_motion = np.empty(6), np.empty(6)
     for k in range(1, len(time)):
         interval = time[k] - time[k - 1]
         if has_accelerations:
             fill_sampled_mean(
-                settings, states, pose[k], twist[k], acceleration[k], true_motion, reading
+                settings, states, pose[k], twist[k], acceleration[k], true_motion, present_motion
             )
             filtered(model, settings, states, true_motion, interval, draws[k - 1])
             reading_state = clocked(model, settings, states, interval)

@@ -83,7 +83,7 @@ class LegThickness(NamedTuple):
 
 
 class LegSpring(NamedTuple):
-    """Spring and damper along a leg: force = stiffness (rest - length) - damping rate."""
+    """Spring and damper along a leg: force = stiffness * (rest - length) - damping * rate."""
 
     stiffness: float
     """stiffness [N/m]"""

@@ -140,7 +140,7 @@ class Segment(NamedTuple):
     """One rigid segment and the joint that carries it.
 
     A hinge turns about, a slide moves along `axis`; the joint's spring and damper push with
-    stiffness (rest - coordinate) - damping rate [N m or N].
+    stiffness * (rest - coordinate) - damping * rate [N m or N].
     """
 
     name: str

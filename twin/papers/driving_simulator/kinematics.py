@@ -114,7 +114,7 @@ class PlateModel:
         leg_numbers = [
             (leg.fixed_foot, leg.upper_mass, leg.foot_mass, leg.actuator) for leg in legs
         ]
-        constraints = {
+        requirements = {
             "leg: must be the same for all pillars": leg_numbers.count(leg_numbers[0])
             == len(leg_numbers),
             f"leg.fixed_foot: must be {FIXED_CORNER + 1}": leg.fixed_foot == FIXED_CORNER + 1,
@@ -130,9 +130,9 @@ class PlateModel:
             )
             and _near(parameters.home_leg_vectors, [0.0, 0.0, middle_length]),
         }
-        for condition, is_met in constraints.items():
+        for requirement, is_met in requirements.items():
             if not is_met:
-                field, _, message = condition.partition(": ")
+                field, _, message = requirement.partition(": ")
                 raise InputError(f"parameters.{field}", message)
         return cls(
             half_length=half_length,

@@ -304,7 +304,8 @@ def new_run(
         settings: engine, controller, gains.
         reference: of the session.
         first_period: control period of the session with which it begins.
-        state: initial state; None: at rest at home.
+        state: its pose and twist are the initial ones, with springs at their static deflection;
+            None: at rest at home.
         engine: engine to use; None: a new one as the settings name it.
 
     Raises:

@@ -26,10 +26,11 @@ SPHERE_FACES = 22
 """Number of faces of a sphere from pole to pole; even, so that halves end at one."""
 
 BEVEL_RATIO = 0.06
-"""Width of the bevel of a cylinder's rims over the smaller of its radius and half its height."""
+"""Width of a bevel divided by the smaller of a cylinder's radius and half its height, or by half
+the shortest edge of a box."""
 
 SHARP_EDGE_ANGLE = np.radians(35.0)
-"""[rad] Angle between two triangles from which on their edge looks sharp."""
+"""[rad] Angle between the normals of two triangles above which their common edge looks sharp."""
 
 
 class Mesh(NamedTuple):

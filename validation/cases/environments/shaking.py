@@ -295,12 +295,13 @@ def _largest_reward_error(
     }
 
     def root_mean_square(order: int) -> float:
-        """Return the RMS of the sines' integral of an order: even over the band's logarithm."""
+        """Return the RMS of the sines' `order`-th integral; power is even over log frequency."""
         low, high = np.log(FREQUENCY_BAND)
         power = quad(lambda x: (2.0 * np.pi * np.exp(x)) ** (-2 * order), low, high)[0]
         return float(BASE_ACCELERATION * np.sqrt(power / (high - low)))
 
     radius = platform.joint_radius
+    # Norms of three equal axes; a rotation counts from a tenth of base velocity / joint radius on.
     levels = np.sqrt(3.0) * np.array(
         [BASE_ACCELERATION, root_mean_square(2), 0.1 * root_mean_square(1) / radius]
     )
@@ -320,7 +321,7 @@ def _largest_reward_error(
         )
         sizes = np.array([np.linalg.norm(motion) for motion in motions]) / levels
         leg_travel = instant.observation[coordinate_slice] * coordinate.scale / half_stroke
-        closeness_terms = [closeness(size, 0.1, 10.0) for size in sizes]
+        closeness_terms = [closeness(size, scale=0.1, max_error=10.0) for size in sizes]
         terms = np.array(
             [*closeness_terms, -np.mean(leg_travel**2), smoothness(instant.action, previous.action)]
         )

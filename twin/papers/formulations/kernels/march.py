@@ -61,11 +61,12 @@ from twin.papers.formulations.kernels.spaces import (
 )
 
 SMALLEST_STEP = 1e-7
-"""Smallest step relative to the span; a smaller one ends the integration. Steps shrink with the
-time left before a singular pose, so that a hundred more would gain nothing."""
+"""Smallest step as a fraction of the duration; a smaller one ends the integration. Before a
+singular pose, steps shrink with the time left: a hundred more would hardly come nearer to it."""
 
 MAX_STEPS = 1_000_000
-"""Largest number of steps of an integration, rejected ones included."""
+"""Largest number of steps of an integration, rejected ones included; beyond it the reason is
+`BUFFERS_FULL`."""
 
 
 @device
