@@ -46,7 +46,7 @@ class Candidates(NamedTuple):
     arm: FloatArray
     """`(m,)` mean radius of the platform joints [m]"""
     footprint: FloatArray
-    """`(m,)` diameter of the larger joint circle [m]"""
+    """`(m,)` diameter [m] of the circle in which joints, and elbows of cranks at any angle, are"""
     mass: FloatArray
     """`(m,)` of plate and payload [kg]"""
     center: FloatArray
@@ -92,7 +92,8 @@ def candidates(specification: Specification, values: FloatArray) -> Candidates:
     rows[:, :, PLATFORM_JOINT : PLATFORM_JOINT + 3] = platform
     arm = np.linalg.norm(platform, axis=2).mean(axis=1)
     radii = [np.linalg.norm(joints[..., :2], axis=-1).max(axis=1) for joints in (base, platform)]
-    footprint = 2.0 * np.maximum(*radii)
+    crank_length = 0.0 if specification.legs == "ups" else rows[:, 0, rss.CRANK_LENGTH]
+    footprint = 2.0 * np.maximum(radii[0] + crank_length, radii[1])
     return Candidates(rows, height, arm, footprint, *load_of(specification, radii[1]))
 
 
