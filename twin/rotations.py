@@ -141,10 +141,12 @@ def _canonical(quaternion: FloatArray) -> FloatArray:
 def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> FloatArray:
     """Return the angles `(..., 3)` [rad] of platform-to-base quaternions `(..., 4)`.
 
+    They are `(..., 2)` for `roll_pitch`, and tangents without a unit for `rodrigues`.
+
     Args:
         quaternion: scalar first, norm one.
-        name: a key of `CONVENTIONS`; `roll_pitch` needs a rotation without yaw in its own sense.
-            The middle angle of `ZXZ` and `ZYZ` is between 0 and half a turn.
+        name: a key of `CONVENTIONS`; `roll_pitch` needs a rotation that is one about x, then one
+            about the turned y. The middle angle of `ZXZ` and `ZYZ` is between 0 and half a turn.
 
     Raises:
         InputError: wrong shape, not finite, a norm that is not one, unknown convention, or a

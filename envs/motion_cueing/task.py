@@ -54,7 +54,7 @@ from twin.simulation.simulate import Scene
 POSE_ACTIONS = {"increments": INCREMENT_ACTIONS, "accelerations": ACCELERATION_ACTIONS}
 """Options for actions on the pose, with their modes in the kernel."""
 
-FULL_SPEED = 0.1
+TIME_TO_FULL_SPEED = 0.1
 """[s] Time in which the largest acceleration that can be commanded leads to full speed."""
 
 FORCE_SCALE = 5.0
@@ -302,21 +302,22 @@ class MotionCueing(Task):
         self.head = as_vector(head, "head", 3)
         self.axes = machine_axes(platform)
         scales, speed = self.scales, self.axes.speed
+        # Actions on the actuators' speeds have no mode: their kernel does not read it.
         mode = POSE_ACTIONS.get(settings.action, INCREMENT_ACTIONS)
         range_margin = 2.0 * settings.margin * scales.half
         self.command_constants = Command(
-            platform.constants.legs,
-            platform.home.copy(),
-            self.axes.free,
-            mode,
-            period,
-            speed * period if mode == INCREMENT_ACTIONS else speed / FULL_SPEED,
-            speed,
-            scales.speed * period,
-            scales.speed / FULL_SPEED,
-            scales.lower + range_margin,
-            scales.upper - range_margin,
-            settings.gain,
+            legs=platform.constants.legs,
+            home=platform.home.copy(),
+            free=self.axes.free,
+            mode=mode,
+            period=period,
+            scale=speed * period if mode == INCREMENT_ACTIONS else speed / TIME_TO_FULL_SPEED,
+            speed=speed,
+            max_travel=scales.speed * period,
+            max_deceleration=scales.speed / TIME_TO_FULL_SPEED,
+            low=scales.lower + range_margin,
+            high=scales.upper - range_margin,
+            gain=settings.gain,
         )
         action = action_channel(platform, self.scales, self.command_constants, settings)
         self.actions = (action,)

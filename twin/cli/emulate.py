@@ -169,14 +169,14 @@ def _finish(emulation: Emulation) -> None:
 
 
 def _with_notices(emulation: Emulation, is_interrupted: Callable[[], bool]) -> Callable[[], bool]:
-    """Return a function that prints refusals and faults, and returns whether to end."""
+    """Return a function that prints refusals and failures of the log; returns whether to end."""
     notices = Notices()
 
     def lines() -> list[str]:
         recorder = emulation.recording and emulation.recording.recorder
-        fault_text = recorder.fault if recorder else ""
+        log_fault = recorder.fault if recorder else ""
         refusals = refused_lines(emulation.link.counts.reasons)
-        return [*refusals, *([f"{fault_text}; it is tried again"] if fault_text else [])]
+        return [*refusals, *([f"{log_fault}; it is tried again"] if log_fault else [])]
 
     def ended() -> bool:
         notices.show_due(lines)

@@ -437,9 +437,9 @@ class MujocoEngine(BaseEngine):
             solimp: impedance of the loops: smallest, largest, width [m], midpoint, power.
             integrator: "RK4", "implicitfast", "implicit" or "Euler" instead of the fidelity's.
             engine_defaults: use MuJoCo's own constraint settings and solver tolerance, to see
-                what they cost.
-            payload: on the platform: an `Occupant`, or segments.
-            ball: that rolls on the platform: a `Ball`, or True for one in proportion to the
+                the errors that they cause.
+            payload: on the platform: an `Occupant`, or its segments.
+            ball: one that rolls on the platform: a `Ball`, or True for one in proportion to the
                 machine.
             largest_gap: loop gap [m] that stops the engine.
 

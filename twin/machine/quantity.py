@@ -231,11 +231,10 @@ def to_si(value: Any, unit: str) -> float:
         unit: the SI unit of the field.
 
     Raises:
-        ValueError: not a number, unknown unit, wrong dimension, NaN or infinite.
+        ValueError: not a number, unknown unit, wrong dimension, NaN, or beyond `MAX_MAGNITUDE`.
     """
-    if (
-        type(value) is float and -MAX_MAGNITUDE <= value <= MAX_MAGNITUDE
-    ):  # most numbers, checked again
+    # Short way for numbers in SI, such as those of a table that is validated a second time.
+    if type(value) is float and -MAX_MAGNITUDE <= value <= MAX_MAGNITUDE:
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"must be a number [{unit}] or a string such as '1.5 {unit}'")

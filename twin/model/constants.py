@@ -98,7 +98,7 @@ def changed_legs(one: MachineParameters, other: MachineParameters) -> list[tuple
 def _pack_legs(parameters: MachineParameters) -> Legs:
     """Return the constants of the legs, of the type of their equations, one row per leg."""
     modules = _equations(type(parameters.leg))
-    kind = next(kind for kind, (module, _) in LEG_MODULES.items() if module is modules[0])
+    legs_type = next(kind for kind, (module, _) in LEG_MODULES.items() if module is modules[0])
     constant_rows = np.zeros((len(parameters.legs), modules[0].LEG_SIZE))
     constant_rows[:, BASE_JOINT : BASE_JOINT + 3] = parameters.base.joints.points
     constant_rows[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] = parameters.platform.joints.points
@@ -109,7 +109,7 @@ def _pack_legs(parameters: MachineParameters) -> Legs:
         for name, value in constants(leg, leg_geometry).items():
             first_column = _entry(modules, name)
             leg_row[first_column : first_column + np.size(value)] = value
-    legs: Legs = kind(constant_rows)
+    legs: Legs = legs_type(constant_rows)
     return legs
 
 

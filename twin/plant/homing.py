@@ -210,7 +210,7 @@ class Homing:
         self._last_check = np.zeros((n, 2))
         self._approach_start = np.zeros(n)
         self._duration, self._unsettled_until = 0.0, 0.0
-        self._has_started = False
+        self._has_started, self._last_time = False, 0.0
         self._fault = ""
 
     @property
@@ -222,20 +222,20 @@ class Homing:
         """Return the commands until the next control period.
 
         Raises:
-            InputError: wrong shapes, not finite, or time that runs backwards.
+            InputError: wrong shapes, not finite, or a time that is not later than the last.
         """
         n = len(self._phases)
         counts = as_vector(inputs.counts, "counts", n)
         switch_pressed = as_vector(inputs.at_minimum, "at_minimum", n) > 0.0
         if not self._has_started:
             self.decoder.start(counts)
-            self._phase_start[:] = self._last = inputs.time
+            self._phase_start[:] = inputs.time
             self._has_started = True
-        elif not inputs.time > self._last:
+        elif not inputs.time > self._last_time:
             raise InputError("time", "must run forwards")
         else:
             self.decoder.update(counts)
-        self._last = inputs.time
+        self._last_time = inputs.time
         speeds = np.zeros(n)
         if not self._fault:
             self._fault = f"homing: {self.decoder.fault}" if self.decoder.fault else ""

@@ -498,15 +498,16 @@ def _table(runs: dict[tuple[str, str], TrackingRun], size: RmsErrors) -> Table:
 
 
 def _better(runs: dict[tuple[str, str], TrackingRun]) -> Iterator[Entry]:
-    """Yield runs that stopped early, and errors of the thesis' cascade per other controllers."""
-    early_stops = sum(bool(course.trajectory.stopped) for course in runs.values())
+    """Yield runs that stopped early, and the thesis cascade's errors over the best controller's."""
+    early_stops = sum(bool(run.trajectory.stopped) for run in runs.values())
     yield Measure("runs stopped early", early_stops, 0.0, "all controllers reach the end")
     thesis_rms = np.array(runs["hardware", "thesis cascade"].rms)
     ratios = {
         name: float((thesis_rms / np.array(runs["hardware", name].rms)).min())
         for name in COMPARED_CONTROLLERS
+        if name != "thesis cascade"  # its own ratio, 1, would always keep the bound
     }
-    best_controller = max(COMPARED_CONTROLLERS, key=lambda name: ratios[name])
+    best_controller = max(ratios, key=lambda name: ratios[name])
     yield Measure(
         f"hardware plant: error of the thesis' cascade per error of {best_controller}, the best "
         "controller",

@@ -241,8 +241,9 @@ RECOMMENDATIONS = {
         " apart."
     ),
     "plates": (
-        "The plates come as close as {required} ({place}), joints to joints; with their "
-        "thickness {limit} are needed: they collide. Move or tilt less, or take longer legs."
+        "The plates come as close as {required} ({place}), between the polygons of their "
+        "joints; their thickness needs {limit}: they collide. Move or tilt less, or take longer "
+        "legs."
     ),
 }
 """What is violated, by how much, and what would mend it.

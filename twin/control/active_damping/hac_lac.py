@@ -55,17 +55,18 @@ def riccati(
 
         X = A' X A - A' X B (R + B' X B)^-1 B' X A + Q
 
-    Sums over 1, 2, 4, ... periods. Chains of delays make the usual pencil too ill-conditioned to be
-    sorted; here they simply end.
+    The cost is summed over 1, 2, 4, ... periods. Chains of delays make the pencil of the usual
+    method too ill-conditioned to be sorted; here they have died out after as many periods.
 
     Args:
         dynamics: `(s, s)` A.
         input_matrix: `(s, i)` B.
-        cost: `(s, s)` Q, symmetric and not negative.
-        effort: `(i, i)` R, symmetric and positive.
+        cost: `(s, s)` Q, positive semidefinite; unstable states must cost, or stay unstable.
+        effort: `(i, i)` R, the cost of the inputs, positive definite.
 
     Raises:
-        StateError: no solution, because an unstable state is not controllable (`data`: change).
+        StateError: no solution, because an unstable state is not controllable; its `data` has the
+            last relative `change`.
 
     Reference:
         Chu, Fan, Lin, Wang, structure-preserving algorithms for periodic discrete-time algebraic

@@ -59,8 +59,8 @@ CRANK_FIELDS = """\
     @name@_real zero_direction[3]; /* of the crank at angle zero, in the base frame */
     @name@_real crank_length;
     @name@_real rod_length;
-    @name@_real branch;       /* 1 or -1: the side on which the elbow is */
-    @name@_real middle_angle; /* middle of the crank's range */"""
+    @name@_real branch;       /* of the two crank angles, 1: the larger, -1: the smaller */
+    @name@_real middle_angle; /* middle of the crank's range [rad] */"""
 
 SCREW_FIELDS = """\
     @name@_real base_axis[3];     /* of the lower universal joint, in the base frame */
@@ -110,13 +110,14 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
     planes = (SOURCES / "planes.c").read_text(encoding="utf-8")
     is_float = precision == "float"
     converged, accepted = RESIDUALS[precision]
-    numbers = {
+    numbers = {  # filled in as literals of the precision
         "converged": converged,
         "accepted": accepted,
         "tiny": TINY_ANGLES[precision],
         "half": 0.5,
         "pi": pi,
         "plane": PLANE_TOLERANCES[precision],
+        # Residuals are compared with the largest coordinate, of cranks at least with this [rad].
         "smallest_scale": rss.SMALLEST_SCALE if has_cranks else 0.0,
     }
     placeholders = {

@@ -290,7 +290,7 @@ class ParameterSets:
         arrays = make_drive_arrays(count, n, QUEUE_LENGTH)
         arrays.constants[:], arrays.gains[:] = self.drives[sets], self.gains
         arrays.counters[:, SUBSTEPS_COLUMN] = self.substeps
-        machines, inputs = empty_machines(count, n, 0), empty_inputs(count, n, 1)
+        machines, inputs = empty_machines(count, n, k=0), empty_inputs(count, n, ratio=1)
         machines.pose[:], machines.twist[:] = starts.pose, starts.twist
         machines.coordinates[:], machines.rates[:] = starts.coordinates, starts.rates
         states = arrays.states

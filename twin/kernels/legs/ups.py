@@ -268,8 +268,8 @@ class LegMotion(NamedTuple):
     """angular velocity [rad/s]"""
     alpha: Vector
     """angular acceleration [rad/s2]"""
-    weight: Vector
-    """acceleration that every body feels [m/s2]"""
+    leg_gravity: Vector
+    """gravity [m/s2] in the leg frame"""
 
 
 @device
@@ -314,7 +314,12 @@ def in_base(x: Vector, y: Vector, z: Vector, a: Vector) -> Vector:
 @device
 def axisymmetric_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vector, Vector]:
     """Return effective masses and force of a leg whose bodies are axisymmetric, leg frame."""
-    omega, alpha, weight, tangent = motion.omega, motion.alpha, motion.weight, motion.tangent
+    omega, alpha, leg_gravity, tangent = (
+        motion.omega,
+        motion.alpha,
+        motion.leg_gravity,
+        motion.tangent,
+    )
     inverse = 1.0 / motion.length
     mass = legs[i, ROD_MASS]
     rod_distance = motion.length + legs[i, ROD_CENTER + 2]
@@ -323,25 +328,25 @@ def axisymmetric_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[
     transverse = transverse_inertia + rod_moment * rod_distance
     inertia_difference = transverse - axial
     coriolis = 2.0 * rod_moment * motion.rate
-    weight_moment = legs[i, HOUSING_MASS] * legs[i, HOUSING_CENTER + 2] + rod_moment
+    mass_moment = legs[i, HOUSING_MASS] * legs[i, HOUSING_CENTER + 2] + rod_moment
     moment_x = (
         transverse * alpha[0]
         - inertia_difference * omega[1] * omega[2]
         + coriolis * omega[0]
-        + weight_moment * weight[1]
+        + mass_moment * leg_gravity[1]
     )
     moment_y = (
         transverse * alpha[1]
         + inertia_difference * omega[0] * omega[2]
         + coriolis * omega[1]
-        - weight_moment * weight[0]
+        - mass_moment * leg_gravity[0]
     )
     moment_z = axial * alpha[2]
     transverse_speed_square = omega[0] * omega[0] + omega[1] * omega[1]
     force = (
         (moment_y + tangent * moment_z) * inverse,
         -moment_x * inverse,
-        mass * (motion.second_rate - rod_distance * transverse_speed_square - weight[2]),
+        mass * (motion.second_rate - rod_distance * transverse_speed_square - leg_gravity[2]),
     )
     inverse_square = inverse * inverse
     return (
@@ -354,19 +359,24 @@ def axisymmetric_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[
 @device
 def general_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vector, Vector, Vector]:
     """Return L (three entries), D and the force of a leg with general bodies, leg frame."""
-    omega, alpha, weight, tangent = motion.omega, motion.alpha, motion.weight, motion.tangent
+    omega, alpha, leg_gravity, tangent = (
+        motion.omega,
+        motion.alpha,
+        motion.leg_gravity,
+        motion.tangent,
+    )
     inverse = 1.0 / motion.length
     mass = legs[i, ROD_MASS]
     center = row(legs, i, ROD_CENTER)
     center = (center[0], center[1], center[2] + motion.length)
     center_bias = cross(omega, add(cross(omega, center), (0.0, 0.0, 2.0 * motion.rate)))
     rod_force = add(add(cross(alpha, center), center_bias), (0.0, 0.0, motion.second_rate))
-    rod_force = scale(mass, subtract(rod_force, weight))
+    rod_force = scale(mass, subtract(rod_force, leg_gravity))
     moment = add(
         add(fixed_tensor_times(legs, i, alpha), cross(omega, fixed_tensor_times(legs, i, omega))),
         subtract(
             cross(center, rod_force),
-            cross(scale(legs[i, HOUSING_MASS], row(legs, i, HOUSING_CENTER)), weight),
+            cross(scale(legs[i, HOUSING_MASS], row(legs, i, HOUSING_CENTER)), leg_gravity),
         ),
     )
     force = ((moment[1] + tangent * moment[2]) * inverse, -moment[0] * inverse, rod_force[2])
@@ -402,8 +412,8 @@ def response(
         dot(known_acceleration, along),
     )
     alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known_acceleration)
-    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
-    motion = LegMotion(length, rate, second_rate, tangent, omega, alpha, weight)
+    leg_gravity = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
+    motion = LegMotion(length, rate, second_rate, tangent, omega, alpha, leg_gravity)
     regular = axis_sine > SINGULAR_SINE and length > 0.0
     if legs[i, AXISYMMETRIC] == 1.0:
         first_direction, second_direction = x, y
@@ -442,8 +452,8 @@ def leg_energy(
         dot(omega, fixed_tensor_times(legs, i, omega)) + rod_mass * dot(rod_velocity, rod_velocity)
     )
     moment = add(scale(housing_mass, row(legs, i, HOUSING_CENTER)), scale(rod_mass, center))
-    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
-    work_of_gravity = dot(weight, moment) + (housing_mass + rod_mass) * dot(
+    leg_gravity = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
+    work_of_gravity = dot(leg_gravity, moment) + (housing_mass + rod_mass) * dot(
         gravity, row(legs, i, BASE_JOINT)
     )
     return kinetic, -work_of_gravity, 0.0

@@ -64,13 +64,13 @@ MAX_STIFFNESS = 5e8
 """[N/m] or [N m/rad] Largest stiffness of a transmission."""
 
 BRAKE_FORCE_FACTOR = 2.0
-"""Holding force of the brake over the force of the actuator."""
+"""Holding force of the brake, relative to the force of the actuator."""
 
 ELECTRONICS_LAGS = {"current_lag": 5e-4, "delay": 1e-3}
 """[s] Current lag and delay of the electronics."""
 
 ENCODER_COUNTS = 4096
-"""Counts of an encoder over one turn of the motor."""
+"""Counts of an encoder over one turn of the motor, or over one `scale_period`."""
 
 CONFIGURATION_FIELD = "configuration"
 """Field that names the configuration of the base to build on, or holds tables with changes of

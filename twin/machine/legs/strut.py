@@ -1,4 +1,4 @@
-"""Struts: parameters of a leg whose inertia is left out."""
+"""Struts: parameters of UPS legs with a spring and a damper in parallel with the actuator."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Axial(Table):
 
 
 class StrutLeg(UpsLeg):
-    """A UPS leg whose rod also feels its axial stiffness and damping.
+    """A UPS leg with a spring and a damper along it, in parallel with the actuator.
 
-    The force on the rod is forces + stiffness (rest_length - l) - damping dl/dt, so that a
-    commanded rest length r is the actuator force stiffness (r - rest_length).
+    At the length l the rod is pushed with the actuator's force + stiffness (rest_length - l) -
+    damping dl/dt. To command a rest length r, command the force stiffness (r - rest_length).
     """
 
     equations: ClassVar[str] = "strut"

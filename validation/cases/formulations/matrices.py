@@ -79,7 +79,7 @@ class Structure(NamedTuple):
         return int(np.count_nonzero(self.kinds))
 
     @property
-    def constant(self) -> int:
+    def constant_count(self) -> int:
         """Number of entries that are constant and not zero."""
         return int((self.kinds == 1.0).sum())
 
@@ -418,7 +418,7 @@ def _matrix_table(found: Structures) -> Table:
             name,
             " x ".join(str(size) for size in structure.kinds.shape),
             str(structure.nonzero_count),
-            str(structure.constant),
+            str(structure.constant_count),
             f"{100.0 * structure.share:.1f}",
             *EXPRESSION_SIZES[name],
         )
