@@ -69,7 +69,7 @@ def test_readme_prints_the_figures_of_the_page():
     assert readme_figures(README) == machine_figures(ACCURACY)["stewart"]
     calls, times = (
         re.search(rf"^\| {title}.*?^(\| `stewart` .*?)$", ACCURACY, re.M | re.S)[1]
-        for title in ("in one run", "in another run")
+        for title in ("machine; one run", "machine; another run")
     )
     one_state, _, many_states = FIGURE.findall(calls)
     _, *steps, _ = FIGURE.findall(times)

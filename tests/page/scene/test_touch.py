@@ -36,7 +36,7 @@ def test_point_is_in_the_platform_frame():
     machine = SimpleNamespace(
         root=SimpleNamespace(position=shaken),
         parts={("platform", "platform"): mesh, ("base", "base"): far},
-        place=lambda body: (place, turn),
+        body_pose=lambda body: (place, turn),
     )
     point = np.array([0.25, -0.5, 0.0])
     in_world = shaken + place + turn @ point
