@@ -59,7 +59,8 @@ def rescaled(channels: Sequence[Channel], scales: Mapping[str, Any]) -> tuple[Ch
         scale = np.asarray(scales.get(channel.name, channel.scale), dtype=float)
         if scale.shape not in ((), (channel.size,)):
             raise InputError(
-                "scales", f"{channel.name} has {channel.size} numbers, not {scale.size}"
+                "scales",
+                f"{channel.name} needs one number or {channel.size}, not an array {scale.shape}",
             )
         rescaled_channels.append(
             channel._replace(scale=read_only(scale) if scale.ndim else float(scale))

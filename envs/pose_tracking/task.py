@@ -362,12 +362,12 @@ class PoseTracking(Task):
         """Return the constants of observation, reward and termination."""
         settings, reach = self.settings, self.acting.reach
         largest_error = settings.largest_position_error or 0.5 * reach
-        leak = float(np.exp(-self.batch.period / FORGETTING_TIME))
+        retention = float(np.exp(-self.batch.period / FORGETTING_TIME))
         position_scale, largest_attitude = REWARD_SCALE * reach, settings.largest_attitude_error
         return Settings(
             self.batch.period,
             settings.preview,
-            leak,
+            retention,
             position_scale,
             position_scale / self.platform.joint_radius,
             largest_error,

@@ -55,7 +55,7 @@ def test_the_ball_is_worth_balancing_within_the_horizon():
     for steps, sign in ((horizon // 5, -1.0), (3 * horizon, 1.0)):
         options = {"max_episode_steps": steps}
         law, nothing = (
-            roll_out(name, options, driver, range(4), ()).reward
-            for driver in (lambda env: make_law("balance_law", env), None)
+            roll_out(name, options, make_policy, range(4), ()).reward
+            for make_policy in (lambda env: make_law("balance_law", env), None)
         )
         assert (sign * (law - nothing) > 0.0).all()

@@ -34,6 +34,7 @@ def validate(
     check_files(report=report, json=json)
     names = machines or machine_names()
     content = make_report(names, case, report, json, jobs, command_line())
+    # MuJoCo and Bullet take very light parts of legs with more mass than the file gives them.
     for note in raised_mass_notes(names):
         line(note)
     rows = []

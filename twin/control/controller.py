@@ -415,7 +415,7 @@ class Controller(ABC):
         """
 
     def redirect(self, reference: Reference) -> None:
-        """Follow another reference from now on; its `begin` is the time of its first row.
+        """Follow another reference from now on; its `begin` is the control period of its first row.
 
         Integrals, estimates, limits and fades keep their values, so that the command is continuous
         where the new reference continues the old one. Gains are not designed again.
@@ -470,12 +470,15 @@ def _checked_reference(
             f"{1e3 * period:g} ms",
         )
     if [np.shape(values) for values in parts] != shapes:
-        raise InputError(field, f"is a reference of another machine than {platform.name}")
+        raise InputError(
+            field, f"does not fit {platform.name}: its arrays have other shapes; sample it again"
+        )
     if not n_rows or not all(np.isfinite(values).all() for values in parts):
         raise InputError(field, "is a reference without rows, or with values that are not finite")
     if type(reference.begin) is not int:
         raise InputError(
-            field, f"must begin in a whole control period, not {brief(reference.begin)}"
+            field,
+            f"must have a whole number of periods as its begin, not {brief(reference.begin)}",
         )
     return reference
 

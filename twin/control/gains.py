@@ -458,10 +458,11 @@ class TorqueLoops(NamedTuple):
 
 
 def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
-    """Return the gains in the file where the motors have no inertia, else derived ones.
+    """Return the gains in the file, but derived velocity loops where motors have inertia.
 
-    The velocity gain is that of the symmetrical optimum for `limiting_mass`, its integral time at
-    least what leaves the heaviest one `MIN_DAMPING`.
+    Without gains in the file all are derived. The derived velocity gain is that of the symmetrical
+    optimum for the smaller of `Burden.common` and `limiting_mass`; the integral time leaves the
+    heaviest mode a damping ratio of at least `MIN_DAMPING`.
     """
     moved_masses = burden(platform)
     lag = loop_lag(platform, period)
@@ -469,8 +470,8 @@ def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     configured = configured_gains(platform)
     if configured is not None and not drive_model(platform).inertia.any():
         return TorqueLoops(*suitable_velocity_loop(platform, period), gain, integral)
-    default_gain, time = derived_velocity_loop(platform, period)
-    velocity_gain = np.minimum(default_gain, limiting_mass(platform, lag) / (2.0 * lag))
+    stable_gain, time = derived_velocity_loop(platform, period)
+    velocity_gain = np.minimum(stable_gain, limiting_mass(platform, lag) / (2.0 * lag))
     slowest_bandwidth = float(velocity_gain.min()) / moved_masses.heaviest
     # A PI loop around one mass has the damping ratio sqrt(bandwidth * integral time) / 2.
     time = np.maximum(time, 4.0 * MIN_DAMPING**2 / slowest_bandwidth)

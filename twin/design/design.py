@@ -87,7 +87,7 @@ PENALTY = 1e9
 """
 
 SIGNIFICANT_DIGITS = 6
-"""Of the free numbers of a machine that is built."""
+"""Significant digits of the free numbers of a machine that is built."""
 
 SENSITIVITY_STEP = 0.01
 """Change of a free number, in parts of it, for the sensitivity of a demand."""

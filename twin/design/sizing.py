@@ -163,9 +163,19 @@ def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
             raise InputError(
                 f"{path}, line {line}", "the efficiency is a fraction above 0 and at most 1"
             )
-        travel, *others = values.values()
-        travel = 1.0 / travel if cranks else travel / (2.0 * np.pi)
-        drives.append(DriveTrain(name, travel, *others))
+        travel = 1.0 / values["ratio"] if cranks else values["lead"] / (2.0 * np.pi)
+        drives.append(
+            DriveTrain(
+                name,
+                travel,
+                values["rated torque"],
+                values["peak torque"],
+                values["speed"],
+                values["inertia"],
+                values["efficiency"],
+                values["price"],
+            )
+        )
     return drives
 
 

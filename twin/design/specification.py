@@ -174,9 +174,9 @@ class PayloadTable(Part):
 
     mass: Mass = Field(0.0, ge=0.0)
     height: Length = 0.0
-    """of its centre above the platform joints"""
+    """height of its centre above the platform joints"""
     radius: Length = Field(0.0, ge=0.0)
-    """of gyration about its centre, on all axes"""
+    """radius of gyration about its centre, the same on all axes"""
 
 
 class LimitTable(Part):
@@ -189,23 +189,23 @@ class LimitTable(Part):
     footprint: AboveZero | None = None
     """diameter of both joint circles"""
     height: AboveZero | None = None
-    """of the platform joints at home"""
+    """height of the platform joints at home"""
     stroke: AboveZero | None = None
-    """of the actuators"""
+    """stroke of the actuators"""
     force: AboveZero | None = None
-    """of an actuator"""
+    """force of an actuator"""
     speed: AboveZero | None = None
-    """of an actuator"""
+    """speed of an actuator"""
     retracted: float = Field(1.2, ge=1.0)
     """least length of a retracted leg, in strokes; for straight legs"""
     joint_angle: AboveZero | None = None
-    """of a leg from its direction at home, at either end"""
+    """angle of a leg from its direction at home, at either end"""
     clearance: AtLeastZero | None = None
-    """distance of the axes of two legs"""
+    """least distance of the axes of two legs"""
     condition: float = Field(20.0, gt=1.0)
-    """of the Jacobian, moments scaled"""
+    """largest condition number of the Jacobian, moments scaled"""
     stiffness: AboveZero | None = None
-    """least, of the platform under a force at the joints' centre"""
+    """least stiffness of the platform under a force at the joints' centre"""
     frequency: AboveZero | None = None
     """least first natural frequency"""
 
@@ -243,11 +243,11 @@ class Specification(Part):
     title: str = "Designed motion platform"
     legs: Literal["ups", "rss"] = "ups"
     count: int = Field(6, ge=6, le=8)
-    """of legs"""
+    """number of legs"""
     symmetry: int | None = Field(None, ge=1)
     """times that free joints repeat around z; None: pairs on circles"""
     actuator_stiffness: AboveZero | None = None
-    """of each actuator with its leg"""
+    """stiffness of each actuator with its leg"""
     minimise: Objective = "force"
     ranges: RangeTable = RangeTable()
     poses: tuple[tuple[Length, Length, Length, Angle, Angle, Angle], ...] = ()

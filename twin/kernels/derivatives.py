@@ -465,10 +465,10 @@ def step_slopes(
     Args:
         body: platform constants.
         legs: leg constants.
-        inertia: `(n,)` of the motors.
+        inertia: `(n,)` of the motors [kg, kg m2], beside that of the legs.
         width: one entry per derivative of a dual.
         states: a batch.
-        step: [s].
+        step: [s] time step.
         after: `(batch, 13 + 2k)`, overwritten.
         out: `(batch, 12 + 2k, variables)`, overwritten; by as many variables as it has columns.
     """

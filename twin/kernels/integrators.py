@@ -105,7 +105,7 @@ def runge_kutta_move(
         load: forces on the machine.
         time: start of the step [s].
         step: [s].
-        stages: overwritten; `rates[0]` is the derivative at `y`.
+        stages: overwritten but for `rates[0]`, where the caller has put the derivative at `y`.
     """
     trial, rates, work = stages
     half_time, end_time = time + 0.5 * step, time + step

@@ -317,11 +317,11 @@ def limits(actuator: drive.Actuator, home: float) -> Limits:
 
 
 def point_mass(mass: float, center: FloatArray = ORIGIN) -> Mass:
-    """Return the mass properties of a point mass [kg] at a `point` [m]."""
+    """Return the mass properties of a point mass [kg] at its `center` [m]."""
     return Mass(mass, center, np.zeros((3, 3)))
 
 
-def crossed(first_axis: FloatArray, direction: FloatArray) -> FloatArray:
+def two_hinge_frame(first_axis: FloatArray, direction: FloatArray) -> FloatArray:
     """Return the frame `(3, 3)` of a body along `direction` on two hinges: columns s2, Z x s2, Z.
 
     The first hinge turns about `first_axis`, the second about s2, perpendicular to it and to the

@@ -53,6 +53,7 @@ class Quantity(NamedTuple):
 
     name: str
     si: str
+    """its SI unit as written"""
     factors: dict[str, float]
     """unit as written -> factor to SI"""
     largest: float

@@ -572,11 +572,14 @@ def lagging_machine(platform: Platform, lag: float, delay: float = 0.0) -> Platf
 
 
 def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]:
-    """Return the loops of the Stewart machine with one effect each, by key.
+    """Return the candidate explanations of the thesis' response, each a loop with its effects.
+
+    Keys: "pitch" and "lumped" (ideal drives around either mass), "current" (the adopted current
+    loop), "lag", "lag, difference", "lag, viscous" and "lumped delay" (fitted to the peak).
 
     Args:
         platform: the machine with ideal drives.
-        hardware: the same with its drives.
+        hardware: the same machine with its drives.
 
     Raises:
         InputError: a machine without the drives' data.
@@ -586,10 +589,10 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
         raise InputError("hardware", "must have drives, those of twin.load(name, 'hardware')")
     ideal = machine_loop(platform, path_mass(platform, axis_path(platform, "pitch")))
     lumped = ideal.changed(mass=float(lumped_mass(platform, drives=False)[0]))
-    lagged_loop = with_peak(ideal, "current_lag")
-    late_loop = with_peak(lumped, "inner_delay")
-    differing = with_peak(ideal.changed(feedforward="difference"), "current_lag")
-    damped = with_peak(ideal.changed(friction=drive.reflected().viscous), "current_lag")
+    lagging = with_peak(ideal, "current_lag")
+    delayed = with_peak(lumped, "inner_delay")
+    differenced = with_peak(ideal.changed(feedforward="difference"), "current_lag")
+    viscous = with_peak(ideal.changed(friction=drive.reflected().viscous), "current_lag")
     effects = {
         "lumped": (f"rod and a sixth of the platform, {lumped.mass:.1f} kg", lumped),
         "pitch": (f"machine in pitch, {ideal.mass:.1f} kg", ideal),
@@ -598,20 +601,20 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
             ideal.changed(current_lag=drive.current_lag),
         ),
         "lag": (
-            f"pitch, lag of {1e3 * lagged_loop.current_lag:.2f} ms in the velocity loop",
-            lagged_loop,
+            f"pitch, lag of {1e3 * lagging.current_lag:.2f} ms in the velocity loop",
+            lagging,
         ),
         "lag, difference": (
-            f"pitch, feedforward by difference, lag of {1e3 * differing.current_lag:.2f} ms",
-            differing,
+            f"pitch, feedforward by difference, lag of {1e3 * differenced.current_lag:.2f} ms",
+            differenced,
         ),
         "lag, viscous": (
-            f"pitch, viscous friction of the motor, lag of {1e3 * damped.current_lag:.2f} ms",
-            damped,
+            f"pitch, viscous friction of the motor, lag of {1e3 * viscous.current_lag:.2f} ms",
+            viscous,
         ),
         "lumped delay": (
-            f"{lumped.mass:.1f} kg, delay of {1e3 * late_loop.inner_delay:.2f} ms in the loop",
-            late_loop,
+            f"{lumped.mass:.1f} kg, delay of {1e3 * delayed.inner_delay:.2f} ms in the loop",
+            delayed,
         ),
     }
     return {key: candidate(name, loop) for key, (name, loop) in effects.items()}

@@ -42,12 +42,12 @@ class Measurement(NamedTuple):
     time: float
     """[s] of the reading"""
     coordinates: FloatArray
-    """`(n,)` of what the actuators move [m, rad], measured by encoders; without series springs.
-    Servos and steppers without encoder report their commanded position"""
+    """`(n,)` [m, rad] as encoders measure them at the actuators: deflections of springs in series
+    are left out. Servos and steppers without encoder report their commanded position"""
     rates: FloatArray
     """`(n,)` [m/s, rad/s]: differences of encoder readings, or exact where there is no encoder"""
     forces: FloatArray
-    """`(n,)` on the legs over the last step of the engine [N, N m]"""
+    """`(n,)` on the legs, mean over the last step of the engine [N, N m]"""
     valid: bool = True
     """False during a sensor dropout: the values are then the last valid readings"""
     inertial: FloatArray = NO_READING

@@ -256,6 +256,7 @@ class HealthyLaw:
         """Fit the law to the residuals of healthy blocks."""
         residuals = np.array([residual.values for residual in residuals_of_blocks])
         rows = np.array([residual.regressors for residual in residuals_of_blocks])
+        # Normal equations of every leg, with a weak prior that all coefficients are zero.
         squares = np.einsum("bni,bnj->nij", rows, rows)
         products = np.einsum("bni,bn->ni", rows, residuals)
         scale = np.sqrt(np.einsum("nii->ni", squares))

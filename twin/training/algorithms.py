@@ -35,6 +35,7 @@ CURVE_ROWS = 200
 """Approximate number of rows of a learning curve."""
 
 CURVE_FILE = "learning.csv"
+"""File of the learning curve in the folder of a training."""
 
 PROGRESS_INTERVAL = 30.0
 """[s] Time between two lines of progress where there is no terminal."""
@@ -219,6 +220,8 @@ class TrainingProgress:
 
 def make_normaliser(settings: TrainingSettings, adapter: Any, checkpoint: Path | None) -> Any:
     """Return the `VecNormalize` around an adapter, None without normalisation.
+
+    None for random search too, which normalises by itself.
 
     Args:
         settings: settings of the training.

@@ -165,7 +165,7 @@ def mean_over_trainings(values: Any) -> Mean:
 Act = Callable[[FloatArray], FloatArray]
 """Function from observations `(N, o)` to actions `(N, a)`."""
 
-Driver = Callable[[Any], Act]
+PolicyMaker = Callable[[Any], Act]
 """Function from an environment to the policy that acts in it."""
 
 
@@ -185,7 +185,7 @@ class Outcome(NamedTuple):
 def roll_out(
     environment: str,
     options: Mapping[str, Any],
-    driver: Driver | None,
+    make_policy: PolicyMaker | None,
     seeds: Sequence[int],
     metrics: tuple[Metric, ...],
 ) -> Outcome:
@@ -194,7 +194,7 @@ def roll_out(
     Args:
         environment: id.
         options: options of the environment.
-        driver: called with the environment, returns its policy; None for actions of zero.
+        make_policy: called with the environment, returns its policy; None for actions of zero.
         seeds: seeds of the episodes.
         metrics: metrics of the episodes; their signals are in `info`.
 
@@ -203,7 +203,7 @@ def roll_out(
     """
     env = make_environments(environment, len(seeds), options, "next_step")
     try:
-        policy = None if driver is None else driver(env)
+        policy = None if make_policy is None else make_policy(env)
         zero_actions = np.zeros(env.action_space.shape, dtype=np.float32)
 
         def act(observation: FloatArray, _: BoolArray) -> Any:
@@ -353,8 +353,8 @@ class Entry(NamedTuple):
         """
         if self.policy is None and self.name in controller_names():
             return run_controller(self.name, options, seeds, metrics)
-        driver = None if self.name == ZERO_ACTOR else partial(_act, self)
-        return roll_out(environment, options, driver, seeds, metrics)
+        make_policy = None if self.name == ZERO_ACTOR else partial(_act, self)
+        return roll_out(environment, options, make_policy, seeds, metrics)
 
 
 def _act(entry: Entry, env: Any) -> Act:

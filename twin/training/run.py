@@ -219,7 +219,10 @@ def _run(
     command: str,
     callbacks: Sequence[Callback],
 ) -> Training:
-    """Train with Stable-Baselines3 in a folder, from its last checkpoint if there is one."""
+    """Train with Stable-Baselines3 in a folder, from its last checkpoint if there is one.
+
+    `law` is the linear law that the policy corrects, None where it acts alone.
+    """
     checkpoints = checkpoint_folders(folder)
     last_checkpoint = checkpoints[-1] if checkpoints else None
     normaliser = make_normaliser(settings, adapter, last_checkpoint)

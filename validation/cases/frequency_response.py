@@ -212,18 +212,20 @@ def check_frequency_response(platform: Platform) -> CaseResult:
 
     On stewart, sines in pitch run through the thesis' cascade, in the analytic engine and MuJoCo,
     with a lag in the velocity loop. They are compared with an exact sampled model of the loop
-    around the mass that the machine moves in pitch. The case also shows the effects that bring this
-    model to the thesis' figure 4.30. On machines with springs, the compliance from a swept wrench
-    on the nonlinear engines is compared with the linearised machine.
+    around the mass that the machine moves in pitch. The case also shows how near single effects
+    bring this model to the thesis' figure 4.30. On machines with springs, the compliance from a
+    swept wrench on the nonlinear engines is compared with the linearised machine, and in MuJoCo the
+    transmissibility from a shaken base.
     """
     if platform.name == "stewart":
-        return _loop(platform)
+        return _closed_loop_result(platform)
     measures, plot = compliance_measures(platform)
-    base_measures, plots = transmissibility_measures(platform)
-    return check_frequency_response.result(platform, [*measures, *base_measures], [plot, *plots])
+    transmissibility, plots = transmissibility_measures(platform)
+    return check_frequency_response.result(platform, [*measures, *transmissibility], [plot, *plots])
 
 
-def _loop(platform: Platform) -> CaseResult:
+def _closed_loop_result(platform: Platform) -> CaseResult:
+    """Return the case's result on stewart: sines through its closed loops."""
     path = axis_path(platform, "pitch")
     ideal = machine_loop(platform, path_mass(platform, path), step=ENGINE_TIMESTEP)
     candidates = explanations(platform, load("stewart", "hardware"))

@@ -231,12 +231,11 @@ def check_motion_cueing(platform: Platform) -> CaseResult:
     """Motion cueing: classical, adaptive and predictive.
 
     Three manoeuvres (braking, double lane change, coordinated turn; their first 4 to 7 s) are cued
-    by classical washout, adaptive washout and predictive cueing. The case compares the motion that
-    the platform's driver perceives with the one that the vehicle's driver perceives, and the
-    actuators with their limits. It checks the tilt rate, and the turn that must not be cued as a
-    side force. Perception and washout are compared with their transfer functions, the force at a
-    moving head with its path, and the quadratic program with an active-set solution. The
-    coordinated turn has no chart, as nothing is to be felt along surge and sway there.
+    by classical washout, adaptive washout and predictive cueing. The case compares the actuators
+    under predictive cueing with their limits, and the tilt rate of the classical washout with its
+    own. In the steady part of the coordinated turn the platform's driver must not sense a side
+    force. Perception and washout are compared with their transfer functions, the force at a moving
+    head with its path, and the quadratic program with an active-set solution.
     """
     manoeuvres = {
         name: first_seconds(make_manoeuvre(name), duration)

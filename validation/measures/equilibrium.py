@@ -40,7 +40,7 @@ COMPARED_TIMESTEP = 1e-3
 """[s] Time step of comparisons, for which the limits hold; less in a stiff machine."""
 
 FULL_FALL = 0.3
-"""[s] Time to fall by the length of the legs above which a machine gets the full durations."""
+"""[s] Time to fall by half the length of the legs from which on durations are full."""
 
 DURATION_GRID = 0.02
 """[s] Durations are multiples of this time, so that every time step that is compared divides
@@ -145,7 +145,7 @@ def compared_step(platform: Platform) -> float:
 
 
 def fall_scale(platform: Platform) -> float:
-    """Return the time to fall over the mean leg length per `FULL_FALL`, at most 1.
+    """Return the time to fall by half the mean leg length, over `FULL_FALL`, at most 1.
 
     Motions under gravity and under forces in proportion to it are similar in machines of any size
     when time is measured in sqrt(length / gravity). Legs longer than 0.88 m have 1.

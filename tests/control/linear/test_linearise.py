@@ -323,6 +323,11 @@ def test_bad_input(stewart):
         with_lag(system, 0.0)
     with refused():
         with_delay(system, 1e-3, 9)
+    sampled = discretise(system, 1e-3)
+    with refused("continuous"):
+        with_lag(sampled, 1e-3)
+    with refused("continuous"):
+        with_delay(sampled, 1e-3)
     with refused():
         linear.reduced(np.ones((5, 2)))
     with refused():

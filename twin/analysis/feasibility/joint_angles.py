@@ -87,7 +87,7 @@ def joint_quantities(
     Args:
         platform: the machine.
         course: the task.
-        directions_along_course: directions along the course.
+        directions_along_course: directions of the legs at each time of the course.
         home: directions `(1, n, 3)` at home.
     """
     for field, name in JOINT_NAMES.items():

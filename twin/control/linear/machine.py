@@ -171,8 +171,7 @@ def discretise(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpac
     from scipy.linalg import expm
 
     sample_time, delay_time = positive(period, "period"), not_negative(delay, "delay")
-    if system.period:
-        raise InputError("system", "must be continuous")
+    _check_continuous(system)
     if delay_time > MAX_DELAY_PERIODS * sample_time:
         raise InputError(
             "delay", f"must be at most {MAX_DELAY_PERIODS} periods, got {delay_time:g} s"
@@ -580,28 +579,30 @@ def with_lag(system: StateSpace, time_constant: Any) -> StateSpace:
     Raises:
         InputError: a sampled system, or a time constant that is not above zero.
     """
-    inputs = system.B.shape[1]
-    rate = np.diag(1.0 / one_or_each(time_constant, "time_constant", inputs))
-    lag = StateSpace(-rate, rate, np.eye(inputs), np.zeros((inputs, inputs)))
+    _check_continuous(system)
+    n_inputs = system.B.shape[1]
+    rate = np.diag(1.0 / one_or_each(time_constant, "time_constant", n_inputs))
+    lag = StateSpace(-rate, rate, np.eye(n_inputs), np.zeros((n_inputs, n_inputs)))
     return series(lag, system)
 
 
 def with_delay(system: StateSpace, delay: Any, order: int = 3) -> StateSpace:
     """Return a continuous system with a delay [s] at its inputs, as a Pade approximation.
 
-    Sampled systems need none: `discretise` holds the delay exactly.
+    A sampled system needs no approximation: `discretise` takes the delay exactly.
 
     Raises:
         InputError: a sampled system, a delay not above zero, an order not from 1 to 6.
     """
+    _check_continuous(system)
     whole_number(order, "order", 1, 6)
     numerator, denominator = _pade(positive(delay, "delay"), order)
-    inputs = system.B.shape[1]
+    n_inputs = system.B.shape[1]
     companion = np.eye(order, k=1)
     companion[-1] = -denominator[:-1] / denominator[-1]
     feedthrough = numerator[-1] / denominator[-1]
     output_row = (numerator[:-1] - feedthrough * denominator[:-1]) / denominator[-1]
-    identity = np.eye(inputs)
+    identity = np.eye(n_inputs)
     delay_system = StateSpace(
         np.asarray(np.kron(identity, companion)),
         np.asarray(np.kron(identity, np.eye(order)[:, -1:])),
@@ -609,6 +610,11 @@ def with_delay(system: StateSpace, delay: Any, order: int = 3) -> StateSpace:
         feedthrough * identity,
     )
     return series(delay_system, system)
+
+
+def _check_continuous(system: StateSpace) -> None:
+    if system.period:
+        raise InputError("system", "must be continuous")
 
 
 def _pade(delay: float, order: int) -> tuple[FloatArray, FloatArray]:

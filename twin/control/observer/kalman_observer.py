@@ -151,14 +151,14 @@ def discretise(model: DisturbanceModel, period: Any, method: str = "exact") -> S
 
     Args:
         model: of n legs.
-        period: [s].
+        period: [s] sampling period.
         method: "exact", for a force held over the period; "first_order", the series cut after its
             first term; "tustin", the trapezoidal rule, whose state is not the one at the sample
-            (its speed is the mean over the past half period) and whose position contains the
-            force of the same instant.
+            (it is half a period late: its speed is the mean over the past period) and whose
+            position contains the force of the same instant.
 
     Raises:
-        InputError: not above zero, or no such method.
+        InputError: a period that is not above zero, or no such method.
 
     Reference:
         Stewart thesis, equations (4.10) and (4.11), and appendix A.3 (tustin).

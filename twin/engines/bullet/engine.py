@@ -96,7 +96,7 @@ def _platform_motion(
     platform: MachineModel, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
 ) -> _PlatformMotion:
     home = platform.parameters.home_rotation
-    # home to platform = Rx(a) Ry(b) Rz(c): angles about moving axes
+    # The platform's attitude in axes of home is Rx(a) Ry(b) Rz(c): angles about moving axes.
     relative_rotation = home.T @ _matrix(pose[3:])
     a = np.arctan2(-relative_rotation[1, 2], relative_rotation[2, 2])
     b = np.arctan2(relative_rotation[0, 2], np.hypot(*relative_rotation[0, :2]))

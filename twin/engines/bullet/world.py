@@ -253,7 +253,7 @@ class Bodies:
         joints: links by the names of the joints that move them.
     """
 
-    def __init__(self, machine: Mechanism, texts: tuple[str, str], client: Client) -> None:
+    def __init__(self, machine: Mechanism, urdfs: tuple[str, str], client: Client) -> None:
         """Load the machine's multibodies from the URDF of its legs and of its platform.
 
         Raises:
@@ -262,8 +262,10 @@ class Bodies:
         self.links: dict[str, Link] = {}
         self.joints: dict[str, Link] = {}
         self._client = client
-        self._collect(load(texts[0], client, fixed=True))
-        platform_body = load(texts[1], client, fixed=not machine.floats)
+        legs_urdf, platform_urdf = urdfs
+        self._collect(load(legs_urdf, client, fixed=True))
+        # A platform that is no free body is carried by joints on a fixed base of its own tree.
+        platform_body = load(platform_urdf, client, fixed=not machine.floats)
         self._collect(platform_body)
         if machine.floats:
             self.links[PLATFORM_NAME] = Link(platform_body, BASE_LINK)
@@ -391,7 +393,7 @@ class World:
     def __init__(
         self,
         machine: Mechanism,
-        texts: tuple[str, str],
+        urdfs: tuple[str, str],
         timestep: float,
         *,
         engine_defaults: bool,
@@ -400,7 +402,7 @@ class World:
 
         Args:
             machine: what moves.
-            texts: its legs and its platform as URDF.
+            urdfs: its legs and its platform as URDF.
             timestep: step [s].
             engine_defaults: change no settings.
         """
@@ -409,7 +411,7 @@ class World:
         self.close = self.client.close
         with quiet():
             self._set_up(timestep, engine_defaults=engine_defaults)
-            self._bodies = Bodies(machine, texts, self.client)
+            self._bodies = Bodies(machine, urdfs, self.client)
             self._free_links(engine_defaults=engine_defaults)
             self._close_loops(engine_defaults=engine_defaults)
             self._add_ball()

@@ -89,7 +89,8 @@ def write_source(
     one_of(precision, "precision", PRECISIONS)
     if platform.leg.has_foot:
         raise InputError(
-            "format", f"{platform.name} stands on pillars; c is for legs with a joint at both ends"
+            "platform",
+            f"{platform.name} stands on pillars; C source is for legs with a joint at both ends",
         )
     texts = {
         f"{platform.name}_kinematics.{ending}": _filled(f"kinematics.{ending}", platform, precision)

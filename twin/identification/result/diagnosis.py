@@ -57,7 +57,7 @@ class Candidate(NamedTuple):
     group: str
     parameters: tuple[Parameter, ...]
     slopes: FloatArray
-    """`(rows, k)` of errors over their noise, by scaled terms"""
+    """`(rows, k)` derivatives of the errors over their `rms_scale`, by terms in prior stds"""
 
 
 def find_patterns(problems: Sequence[PredictionProblem], solution: Solution) -> list[Pattern]:

@@ -398,7 +398,9 @@ def file_error(platform: Platform, recording: Recording) -> float:
 def _rms(problems: Sequence[PredictionProblem], values: FloatArray) -> float:
     """Return the root mean square [m, rad] of all errors of the encoders; infinite if some fail."""
     try:
-        squares = np.concatenate([_left(problem, values).ravel() ** 2 for problem in problems])
+        squares = np.concatenate(
+            [_encoder_errors(problem, values).ravel() ** 2 for problem in problems]
+        )
     except InputError:
         return np.inf
     rms = float(np.sqrt(squares.mean()))
@@ -489,8 +491,8 @@ def _fits(
     for name, problems in (("identified from", used), ("kept apart", kept)):
         pairs = []
         for problem in problems:
-            final_errors = _left(problem, solution.values, solution.step_factor)
-            pairs.append((_size(_left(problem, nominal)), _size(final_errors)))
+            final_errors = _encoder_errors(problem, solution.values, solution.step_factor)
+            pairs.append((_size(_encoder_errors(problem, nominal)), _size(final_errors)))
             times.append(problem.times[:, 0])
             rows.append(np.swapaxes(final_errors, 1, 2).reshape(-1, final_errors.shape[1]))
         sizes = np.hstack([np.array(pair) for pair in pairs])
@@ -503,10 +505,11 @@ def _fits(
     return (fits[0], fits[1]), errors
 
 
-def _left(problem: PredictionProblem, values: FloatArray, factor: int = 1) -> FloatArray:
-    """Return the errors `(W, samples, n)` of the encoders [m, rad].
+def _encoder_errors(problem: PredictionProblem, values: FloatArray, factor: int = 1) -> FloatArray:
+    """Return the prediction errors `(W, samples, n)` of the encoders [m, rad].
 
-    With a `factor`, without those of the step of rollouts that are so many times finer.
+    With a `factor` above one, the rollouts take a step that many times finer, and the error which
+    remains from that step is extrapolated away.
     """
     every = problem.extrapolated_errors(values, factor) if factor > 1 else problem.errors(values)
     return np.asarray(_of_encoders(problem, every) * problem.noise)

@@ -39,17 +39,21 @@ def fill_joints(
     acceleration: Acceleration,
     out: FloatArray,
 ) -> bool:
-    """Fill `out` (2, 3) with (crank, angle of the elbow)."""
+    """Fill `out` (2, 3): angle, rate and acceleration of crank and elbow.
+
+    The angles are zero at home. Returns False where crank and rod are nearly aligned.
+    """
     linkage, velocity, rod_acceleration = rss.fill_crank(legs, home, i, state, acceleration, out)
+    rod_at_home = (home[i, 2], home[i, 5], home[i, 8])
     angle, rate, second_rate, _, _ = planes.hinge_motion(
         row(legs, i, AXIS),
-        (home[i, 2], home[i, 5], home[i, 8]),
+        rod_at_home,
         linkage.rod,
         legs[i, ROD_LENGTH],
         velocity,
         rod_acceleration,
     )
-    # The elbow turns about the crank's direction, which has turned already.
+    # `angle` is that of the rod from home; the elbow's is relative to the crank, which has turned.
     out[1, 0] = nearest(angle - out[0, 0], 0.0)
     out[1, 1] = rate - out[0, 1]
     out[1, 2] = second_rate - out[0, 2]

@@ -439,7 +439,7 @@ def response(
 def leg_energy(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> tuple[float, float, float]:
-    """Return kinetic and potential energy and dissipated power."""
+    """Return kinetic and potential energy [J] and dissipated power [W] of leg i."""
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     tip_velocity = add(state.velocity, cross(state.omega, arm))
     x, y, tangent, _ = leg_frame(row(legs, i, AXIS), along)
@@ -451,9 +451,9 @@ def leg_energy(
     kinetic = 0.5 * (
         dot(omega, fixed_tensor_times(legs, i, omega)) + rod_mass * dot(rod_velocity, rod_velocity)
     )
-    moment = add(scale(housing_mass, row(legs, i, HOUSING_CENTER)), scale(rod_mass, center))
+    mass_moment = add(scale(housing_mass, row(legs, i, HOUSING_CENTER)), scale(rod_mass, center))
     leg_gravity = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
-    work_of_gravity = dot(leg_gravity, moment) + (housing_mass + rod_mass) * dot(
+    work_of_gravity = dot(leg_gravity, mass_moment) + (housing_mass + rod_mass) * dot(
         gravity, row(legs, i, BASE_JOINT)
     )
     return kinetic, -work_of_gravity, 0.0

@@ -85,8 +85,8 @@ class Settings(NamedTuple):
     """control period [s]"""
     preview: int
     """control periods ahead that are observed"""
-    leak: float
-    """factor on the accumulated errors per control period, below one"""
+    retention: float
+    """fraction of the accumulated errors that a control period keeps, below one"""
     position_scale: float
     """[m] scale of position errors in the reward"""
     attitude_scale: float
@@ -100,7 +100,7 @@ class Settings(NamedTuple):
 
 
 class Signals(NamedTuple):
-    """Errors in physical units, for `info` and the observation."""
+    """Errors and the reference's pose in physical units, for `info` and the observation."""
 
     position_error: FloatArray
     """`(N, 3)` reference less platform [m], base axes"""
@@ -342,7 +342,7 @@ def sense(
     row_now = min(step, reference.pose.shape[1] - 1)
     for j in range(machines.measured.shape[1]):
         error = reference.coordinates[i, row_now, j] - machines.measured[i, j]
-        decayed_sum = signals.accumulated[i, j] * settings.leak
+        decayed_sum = signals.accumulated[i, j] * settings.retention
         signals.accumulated[i, j] = decayed_sum + settings.period * error if step > 0 else 0.0
         signals.coordinate_error[i, j] = error
     pose = reference.pose[i, row_now]

@@ -64,7 +64,9 @@ class FootFriction(Table):
     viscous: Damping = Field(ge=0, description="Viscous friction")
     coulomb: Force = Field(0.0, ge=0, description="Dry friction once the foot slides")
     transition_speed: Speed = Field(
-        1e-3, gt=0, description="Speed about which dry friction changes its sign smoothly"
+        1e-3,
+        gt=0,
+        description="Speed at which dry friction, zero at rest, reaches 0.71 of its full value",
     )
 
 

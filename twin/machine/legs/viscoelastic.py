@@ -42,9 +42,9 @@ from twin.machine.mechanism import (
     Spring,
     ball_ends,
     bracket,
-    crossed,
     limits,
     point_mass,
+    two_hinge_frame,
 )
 from twin.machine.quantity import Damping, Length, Mass, Stiffness, Table
 
@@ -162,7 +162,7 @@ def make_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) 
     name = f"leg_{leg_geometry.number}"
     length = leg.home_coordinate(leg_geometry)
     axis = leg.home_axis(leg_geometry)
-    frame = crossed(axis, leg_geometry.vector)
+    frame = two_hinge_frame(axis, leg_geometry.vector)
     first_hinge = Joint(f"{name}_first", "hinge", frame.T @ axis, f"{name}_cross")
     second_hinge = Joint(f"{name}_second", "hinge", X_AXIS)
     spring = Joint(f"{name}_spring", "slide", Z_AXIS, spring=Spring(leg.stiffness, leg.damping))

@@ -22,10 +22,10 @@ from twin.machine.randomisation.distributions import (
 )
 from twin.machine.randomisation.sampler import Sampled, Sampler, nominal_values, numeric_paths
 
-PAYLOAD_MASS = 0.1
+MAX_MASS_ERROR = 0.1
 """Largest relative error of mass and inertia of the platform with its payload."""
 
-PAYLOAD_PLACE = 0.05
+MAX_CENTER_SHIFT = 0.05
 """Largest shift of the centre of mass along an axis, over the mean distance of the platform joints
 from the reference point.
 """
@@ -173,11 +173,12 @@ def hardware_spread(parameters: MachineParameters) -> Randomisation:
     """Return distributions of a machine's payload and drives about the values of its file.
 
     Mass and inertia of the platform by 10 % either way, together; its centre of mass by 5 % of the
-    mean distance of the platform joints along each axis; friction of every drive 0.5 to 1.5 times,
-    backlash 0 to 2 times; delay of all drives 0 to 2 times, lag of their current loops 0.5 to 2
-    times. Numbers that are zero or left out stay. The bounds are engineering choices: friction of
-    screws changes that much with load, temperature and wear, data sheets give backlash as a largest
-    value, and delay depends on where in the cycle a command arrives.
+    mean distance of the platform joints along each axis; friction and viscous friction of every
+    drive, and viscous friction below sliding feet, 0.5 to 1.5 times, backlash 0 to 2 times; delay
+    of all drives 0 to 2 times, lag of their current loops 0.5 to 2 times. Numbers that are zero or
+    left out stay. The bounds are engineering choices: friction of screws changes that much with
+    load, temperature and wear, data sheets give backlash as a largest value, and delay depends on
+    where in the cycle a command arrives.
 
     Raises:
         InputError: a machine without drives.
@@ -190,15 +191,15 @@ def hardware_spread(parameters: MachineParameters) -> Randomisation:
             else ""
         )
         raise InputError("parameters", f"{parameters.name} has no drives{configuration_hint}")
-    offset = PAYLOAD_PLACE * parameters.mean_arm
+    max_shift = MAX_CENTER_SHIFT * parameters.mean_arm
     distributions: dict[str, AnyDistribution] = {
         "platform.body.mass, platform.body.inertia.*.*": Uniform(
-            low=1.0 - PAYLOAD_MASS, high=1.0 + PAYLOAD_MASS, relative=True
+            low=1.0 - MAX_MASS_ERROR, high=1.0 + MAX_MASS_ERROR, relative=True
         )
     }
     for axis in range(3):
         distributions[f"platform.body.center_of_mass.{axis}"] = Uniform(
-            low=-offset, high=offset, offset=True
+            low=-max_shift, high=max_shift, offset=True
         )
     distributions |= dict(_present(parameters))
     return Randomisation(
@@ -217,8 +218,8 @@ def _present(parameters: MachineParameters) -> Iterator[tuple[str, AnyDistributi
 def wide_spread(parameters: MachineParameters) -> Randomisation:
     """Return distributions for policies that shall also work on machines other than the file's.
 
-    That of `hardware_spread`, with mass and inertia of the platform half to twice, together, and
-    friction of every drive 0 to 2 times.
+    Those of `hardware_spread`, with mass and inertia of the platform half to twice, together, and
+    dry friction of every drive and viscous friction below sliding feet 0 to 2 times.
 
     Raises:
         InputError: a machine without drives.

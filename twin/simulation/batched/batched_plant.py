@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from math import ceil
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -208,7 +209,9 @@ def steps_per_period(period: float, timestep: float) -> int:
 def suitable_timestep(
     platform: MachineModel, period: float, check: Callable[[MachineModel, float], None]
 ) -> float:
-    """Return the longest allowed step [s]: at most 1 ms, or a half, a third, ... of it.
+    """Return the longest step [s] up to 1 ms that the engine, drives and velocity loops allow.
+
+    Tried are the longest whole part of the period up to 1 ms, then a half, a third, ... of it.
 
     Args:
         platform: the machine.
@@ -218,7 +221,7 @@ def suitable_timestep(
     Raises:
         InputError: no step is short enough.
     """
-    min_steps = max(1, -int(-(period / LONGEST_DEFAULT_STEP) * (1.0 - PERIOD_TOLERANCE) // 1))
+    min_steps = max(1, ceil(period / LONGEST_DEFAULT_STEP * (1.0 - PERIOD_TOLERANCE)))
     last_error = None
     for multiple in range(1, MAX_STEPS_PER_PERIOD // min_steps + 1):
         time_step = period / (min_steps * multiple)

@@ -10,7 +10,14 @@ from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.ups import mechanism as ups
 from twin.machine.legs.ups.parameters import UpsLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
-from twin.machine.mechanism import BASE_NAME, ORIGIN, PLATFORM_NAME, Z_AXIS, Drawing, crossed
+from twin.machine.mechanism import (
+    BASE_NAME,
+    ORIGIN,
+    PLATFORM_NAME,
+    Z_AXIS,
+    Drawing,
+    two_hinge_frame,
+)
 from twin.viewer.bodies.fittings import (
     ACCENT_MATERIAL,
     DARK_MATERIAL,
@@ -118,7 +125,7 @@ def spring_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing
     name, dimensions = f"leg_{leg_geometry.number}", viscoelastic.appearance(leg)
     guide, housing = f"{name}_guide", f"{name}_housing"
     radius, length = drawing.base_joint_radius, leg.spring_length
-    frame = crossed(leg.home_axis(leg_geometry), leg_geometry.vector)
+    frame = two_hinge_frame(leg.home_axis(leg_geometry), leg_geometry.vector)
     high = viscoelastic.housing_end(leg)
     spring_radius, housing_radius = dimensions.spring_radius, dimensions.housing_radius
     cup = min(1.35 * radius + 0.1 * length, 0.6 * length)

@@ -73,11 +73,12 @@ def breakaway_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
     """Yield errors of the breakaway effort in both directions, with the brake open and closed."""
     if numbers.friction == 0.0:
         return
+    # Name, closure of the brake (0 to 1), expected effort.
     cases = [("open", 0.0, numbers.breakaway)]
     if numbers.brake:
         cases.append(("closed", 1.0, numbers.breakaway + numbers.brake))
     for name, brake, expected in cases:
-        efforts = [_breakaway(drive, brake, limit * expected) for limit in (-3.0, 3.0)]
+        efforts = [_breakaway(drive, brake, factor * expected) for factor in (-3.0, 3.0)]
         yield Measure(
             f"breakaway effort, brake {name}: relative error",
             largest(np.divide(efforts, [-expected, expected]) - 1.0),

@@ -581,8 +581,9 @@ def advance_command(
         step: `(6,)` along the axes, overwritten.
         work: `(13,)`, `(6,)`, `(n,)`, `(n,)`, overwritten.
     """
-    y, trial, coordinates, last_coordinates = work
+    y, trial, coordinates, reached_coordinates = work
     axes, rates = state.axes[i], state.rates[i]
+    # Up to the last loop the targets are those at the start of the period.
     offset, target_coordinates = state.offsets[i], state.targets[i]
     within_range = False
     for _ in range(2):
@@ -599,18 +600,18 @@ def advance_command(
         for j in range(6):
             trial[j] = axes[j]
         for j in range(coordinates.shape[0]):
-            last_coordinates[j] = target_coordinates[j]
+            reached_coordinates[j] = target_coordinates[j]
         for axis in machine.free:
             trial[axis] = axes[axis] + step[axis]
             legs_at(machine, trial, offset, y, coordinates)
             step_fraction = path_fraction(
-                machine, coordinates, last_coordinates, target_coordinates
+                machine, coordinates, reached_coordinates, target_coordinates
             )
             trial[axis] = axes[axis] + step_fraction * step[axis]
             rates[axis] *= step_fraction
-            legs_at(machine, trial, offset, y, last_coordinates)
+            legs_at(machine, trial, offset, y, reached_coordinates)
         for j in range(coordinates.shape[0]):
-            coordinates[j] = last_coordinates[j]
+            coordinates[j] = reached_coordinates[j]
     for j in range(6):
         axes[j] = trial[j]
     for j in range(coordinates.shape[0]):

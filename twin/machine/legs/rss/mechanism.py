@@ -28,8 +28,8 @@ from twin.machine.mechanism import (
     Point,
     ball_ends,
     bracket,
-    crossed,
     limits,
+    two_hinge_frame,
 )
 
 
@@ -61,7 +61,7 @@ def make_leg(leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
             Ball(f"{name}_elbow", "joint", 1.4 * sizes.crank_radius, leg.crank_length * Z_AXIS),
         ),
     )
-    frame = crossed(home.axis, home.rod)
+    frame = two_hinge_frame(home.axis, home.rod)
     first_hinge = Joint(f"{name}_first", "hinge", frame.T @ home.axis, f"{name}_cross")
     second_hinge = Joint(f"{name}_second", "hinge", X_AXIS)
     transverse_inertia = leg.rod_mass * leg.rod_length**2 / 12.0
