@@ -42,7 +42,7 @@ from twin.calibration.solution import (
 )
 from twin.errors import InputError
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
-from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, ZERO
+from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, ZERO_DIRECTION
 from twin.kernels.legs.upu import PLATFORM_AXIS
 from twin.logs import Channel, Log
 from twin.logs.checks import unit_findings
@@ -515,7 +515,7 @@ def _crank(found: Calibration, number: int, row: FloatArray, offset: float) -> d
     leg = found.machine.parameters.legs[number - 1]
     if getattr(leg, "axis_angles", None) is not None:
         raise InputError("leg.axis_angles", "give `axis` as directions in the machine's file")
-    axis, zero = row[AXIS : AXIS + 3], row[ZERO : ZERO + 3]
+    axis, zero = row[AXIS : AXIS + 3], row[ZERO_DIRECTION : ZERO_DIRECTION + 3]
     zero_direction = np.cos(offset) * zero + np.sin(offset) * np.cross(axis, zero)
     leg_geometry = found.machine.parameters.home_leg_geometry[number - 1]
     return {
