@@ -18,7 +18,7 @@ PROJECTED = (
         "reference",
         "gyroscopic moment of the platform left out",
         Formula(
-            "twin.kernels.dynamics.assembly.add_body",
+            "twin.kernels.dynamics.assembly.fill_body",
             "cross(omega, body_tensor_times",
             "cross((0.0, 0.0, 0.0), body_tensor_times",
         ),

@@ -232,7 +232,7 @@ class Homing:
             self._phase_start[:] = inputs.time
             self._has_started = True
         elif not inputs.time > self._last_time:
-            raise InputError("time", "must run forwards")
+            raise InputError("time", f"must be later than that before, {self._last_time:g} s")
         else:
             self.decoder.update(counts)
         self._last_time = inputs.time
@@ -244,7 +244,7 @@ class Homing:
                 if not self._fault and self._phases[i] < WAITING_PHASE:
                     speeds[i] = self._search(i, inputs.time, travel[i], bool(switch_pressed[i]))
         if not self._fault and (self._phases >= WAITING_PHASE).all():
-            speeds = self._go(inputs.time)
+            speeds = self._approach(inputs.time)
         if self._fault:
             self._phases[:], speeds[:] = FAULT_PHASE, 0.0
         is_held = (self._phases == FAULT_PHASE).astype(float)
@@ -309,7 +309,7 @@ class Homing:
             self._give_up(i, "does not move: check brake, drive and encoder")
         self._last_check[i] = time, travel
 
-    def _go(self, time: float) -> FloatArray:
+    def _approach(self, time: float) -> FloatArray:
         """Return the speeds `(n,)` towards the start position; all actuators arrive together."""
         settings, coordinates = self.settings, self.decoder.coordinates
         if self._phases[0] == WAITING_PHASE:
