@@ -89,7 +89,8 @@ def homing_settings(
 ) -> HomingSettings:
     """Return settings that suit a machine.
 
-    The speed to the switch also stays below the limit of the decoder in homing mode: 32 counts a period.
+    The speed to the switch also stays below the limit of the decoder in homing mode: 32 counts a
+    period.
 
     Args:
         platform: the machine; its lower switches are at its shortest coordinates.
