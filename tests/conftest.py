@@ -66,7 +66,7 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Mark tests in a browser and slow ones; keep two machines and what is fast in the quick tier."""
+    """Mark what is slow or in a browser; keep two machines and what is fast in the quick tier."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker("pages")
