@@ -53,7 +53,9 @@ PROJECTED = (
         "srspm",
         "reference",
         "Coriolis term of the axisymmetric leg with the other sign",
-        Formula(f"{UPS}.axisymmetric_response", "2.0 * rod_moment", "-2.0 * rod_moment"),
+        Formula(
+            f"{UPS}.axisymmetric_response", "2.0 * rod_first_moment", "-2.0 * rod_first_moment"
+        ),
     ),
     (
         "srspm",

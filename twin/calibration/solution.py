@@ -57,9 +57,9 @@ OUTLIER_PROBABILITY = 1e-5
 
 INDEX_MEANINGS = {
     "O1": "geometric mean of the singular values, per root of the number of poses",
-    "O2": "smallest per largest singular value",
+    "O2": "smallest over largest singular value",
     "O3": "smallest singular value",
-    "O4": "square of the smallest per largest singular value",
+    "O4": "smallest singular value squared, over the largest",
     "O5": "inverse of the sum of inverse singular values",
 }
 
@@ -72,7 +72,7 @@ class Gauge(NamedTuple):
     file's
     """
     free: int
-    """directions of the legs' errors that are fixed by that"""
+    """number of directions of the legs' errors that no measurement shows, which this basis fixes"""
 
 
 def gauge_of(model: MeasurementModel) -> Gauge:

@@ -142,5 +142,7 @@ def test_bad_input():
     with refused("period"):
         Lqr(twin.load("stewart"), period=2e-3, design=regulator(linear))
     design = regulator(linear)
+    with refused("design"):
+        Lqr(twin.load("tripod"), design=design)
     with refused():
         accumulated_cost(design, np.zeros((3, 12)), np.zeros((2, 6)))

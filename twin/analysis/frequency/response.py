@@ -727,8 +727,8 @@ def burst_response(
     window = np.ones(COHERENCE_LINES)
     cross = np.convolve(input_spectrum.conj() * output_spectrum, window, "same")[is_in_band]
     powers = [
-        np.convolve(np.abs(line_spectrum) ** 2, window, "same")[is_in_band]
-        for line_spectrum in (input_spectrum, output_spectrum)
+        np.convolve(np.abs(spectrum) ** 2, window, "same")[is_in_band]
+        for spectrum in (input_spectrum, output_spectrum)
     ]
     # So few lines fit one gain well whatever the noise.
     noise_share = (1.0 - _coherence(cross, *powers)) * COHERENCE_LINES / (COHERENCE_LINES - 1)
