@@ -270,7 +270,7 @@ class Calibration:
     @property
     def observability(self) -> dict[str, float]:
         """Indices of the set of poses."""
-        return observability(self.after.sizes[: self.after.rank], len(self.used))
+        return observability(self.after.singular_values[: self.after.rank], len(self.used))
 
     def errors_of(self, poses: MeasuredPoses) -> tuple[PoseErrors, PoseErrors]:
         """Return errors of poses `before` and `after`; both with frames fitted to the poses."""
@@ -421,7 +421,7 @@ def _wrong(residuals: Residuals, tolerance: float | None) -> BoolArray:
     is_outlier = np.zeros(len(poses), dtype=bool)
     for _ in range(ROBUST_ROUNDS):
         remaining = Residuals(residuals.model, poses.kept(~is_outlier))
-        new_outliers = solve(remaining, gauge, tolerance, robust=True).wrong
+        new_outliers = solve(remaining, gauge, tolerance, robust=True).is_outlier
         is_outlier[~is_outlier] = new_outliers
         if not new_outliers.any():
             break
