@@ -194,11 +194,11 @@ def test_options_of_reset_and_of_the_ball():
     assert_allclose(info["target"], [0.05, 0.01], rtol=1e-15)
     assert_allclose(info["ball_position"], start[:2], rtol=1e-12, atol=1e-15)
     assert_allclose(info["ball_velocity"], start[2:], rtol=1e-12, atol=1e-15)
-    for wrong in ({"ball": [0.2, 0.0, 0.0, 0.0]}, {"target": [1.0]}, {"goal": [0.0, 0.0]}):
+    for wrong in ({"ball": [0.2, 0.0, 0.0, 0.0]}, {"target": [1.0]}):
         with refused():
             env.reset(options=wrong)
     env.close()
-    for options in ({"ball": "steel"}, {"hold": 0.0}, {"action": "forces"}, {"colour": 1}):
+    for options in ({"ball": "steel"}, {"hold": 0.0}, {"action": "forces"}):
         with refused():
             make(**options)
 

@@ -33,11 +33,8 @@ from twin.motion.cueing import (
     Car,
     Perceived,
     Tyre,
-    cue,
     make_manoeuvre,
     perceived,
-    perceived_error,
-    sensed_manoeuvre,
 )
 from twin.motion.cueing.algorithm import motion_of_axes
 from twin.motion.cueing.manoeuvre import GRAVITY, TIME_STEP
@@ -185,41 +182,6 @@ def test_terms_have_their_closed_forms():
     assert perception_term(error, PERCEPTION_THRESHOLDS, 3, 6) == pytest.approx(-3.0)
     axes, travel = np.array([0.1, 9.0, 0.3, 9.0, 9.0, 9.0]), np.full(6, 0.2)
     assert neutral_term(axes, travel, np.array([0, 2])) == pytest.approx(-1.25)
-
-
-def placed(environment, pose, twist):
-    """Return what is perceived on a platform that is put to poses, one per period."""
-    task = environment.task
-    environment.reset(seed=0)
-    rows = []
-    for k in range(len(pose)):
-        task.batch.pose[0], task.batch.twist[0], task.steps[0] = pose[k], twist[k], k
-        task.evaluate(np.array([0]))
-        rows.append(task.signals["perceived_platform"][0].copy())
-    return np.array(rows)
-
-
-@pytest.mark.parametrize("name", ["driving_simulator", "stewart"])
-def test_platform_is_felt_as_by_the_comparison(name):
-    machine, manoeuvre = twin.load(name), make_manoeuvre("step_steer")
-    head = (0.2, -0.1, 1.1)
-    motion = cue(machine, manoeuvre, "classical", head=head).motion
-    largest = []
-    for period in (0.02, 0.01, 0.005):
-        wanted = perceived_error(manoeuvre, sensed_manoeuvre(machine, motion, head, 1e-3), period)
-        pose, twist, _ = machine.constrain(*motion.sample(wanted.time))
-        environment = MotionCueingEnv(machine, manoeuvre=manoeuvre, period=period, head=head)
-        found = placed(environment, pose, twist)
-        reference = perceived_error(
-            manoeuvre, sensed_manoeuvre(machine, motion, head, 1e-3), 1e-3
-        ).platform
-        every = round(period / 1e-3)
-        exact = np.hstack(reference)[::every][: len(found)]
-        largest.append(np.abs(found - exact).max(axis=0) / PERCEPTION_THRESHOLDS)
-        environment.close()
-    # Second order in the period.
-    assert np.max(largest[1]) < 0.1
-    assert np.max(largest[2]) < 0.1 * np.max(largest[0])
 
 
 @pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator", "micro_hexapod"])

@@ -224,16 +224,6 @@ def test_the_base_rests_after_its_shaking():
     env.close()
 
 
-def test_reward_terms():
-    weights = {"acceleration": 0.3, "stroke": 0.7}
-    env = VibrationIsolationEnv(weights=weights)
-    usual = {**env.task.terms, **weights}
-    for info in run(env, np.linspace(-1.0, 1.0, 6), 5, seed=0):
-        total = sum(usual[name] * value for name, value in info["reward_terms"].items())
-        assert info["reward"] == pytest.approx(total, rel=1e-12)
-    env.close()
-
-
 @pytest.mark.parametrize("machine", ["stewart", "compliant_stewart"])
 def test_forces_hold_the_machine_at_home(machine):
     env = VibrationIsolationEnv(machine, action="forces", acceleration=1e-9)
@@ -329,10 +319,7 @@ def test_bad_options_are_refused():
             ({"action": "pose"}, "action"),
             ({"acceleration": -1.0}, "acceleration"),
             ({"lowest_frequency": 30.0}, "lowest_frequency"),
-            ({"colour": "red"}, "colour"),
             ({"lines": 0}, "lines"),
-            ({"timestep": 3e-3}, "timestep"),
-            ({"weights": {"beauty": 1.0}}, "weights"),
             ({"accelerometer_noise": np.nan}, "accelerometer_noise"),
         ],
     )
@@ -345,7 +332,4 @@ def test_episodes_may_be_shaken_otherwise():
         infos = run(env, np.zeros(6), 100, seed=0, options={"acceleration": size})
         sizes.append(stacked(infos, "base_acceleration"))
     assert_allclose(sizes[1], 2.0 * sizes[0], rtol=1e-9, atol=1e-12)
-    for wrong in ({"colour": "red"}, {"acceleration": 0.0}, {"lowest_frequency": np.nan}):
-        with refused():
-            env.reset(seed=0, options=wrong)
     env.close()
