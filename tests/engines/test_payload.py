@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
 import twin
@@ -114,17 +114,18 @@ def changed(**fields):
     return [first._replace(**fields), *others]
 
 
-def test_other_payloads_are_refused(subtests, make):
-    for bad in [
-        5,
-        [("pelvis", "platform")],
-        changed(parent="nobody"),
-        changed(joint="ball"),
-        changed(mass=0.0),
-        changed(axis="up"),
-    ]:
-        with subtests.test(f"{bad}"), refused():
-            make("mujoco", twin.load("stewart"), payload=bad)
+def test_other_payloads_are_refused(make):
+    assert_all_refused(
+        lambda payload: make("mujoco", twin.load("stewart"), payload=payload),
+        [
+            (5, ""),
+            ([("pelvis", "platform")], ""),
+            (changed(parent="nobody"), ""),
+            (changed(joint="ball"), ""),
+            (changed(mass=0.0), ""),
+            (changed(axis="up"), ""),
+        ],
+    )
 
 
 def test_reference_has_no_payload(make):
