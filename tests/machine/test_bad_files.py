@@ -8,16 +8,14 @@ import pickle
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from refusals import refused
 from shipped import SHIPPED, shipped_content
 
 import twin
 from twin.basics.toml import LARGEST_FILE
-from twin.errors import MachineNotFoundError, ParameterError, TwinError
+from twin.errors import MachineNotFoundError, ParameterError
 from twin.machine import read_parameters
-from twin.machine.file.read import parameters_from, parameters_hash
+from twin.machine.file.read import parameters_hash
 from twin.machine.machine import parameters_path
 
 MISSING = object()
@@ -406,34 +404,3 @@ def test_names_of_another_type(subtests):
     for name in [None, 5, b"stewart", "", "stew\0art", ["stewart"], object()]:
         with subtests.test(f"{name}"), refused(field="machine"):
             twin.load(name)
-
-
-def entries(content, prefix=""):
-    """Return the paths of all entries of a file."""
-    found = []
-    for key, value in content.items():
-        found.append(prefix + key)
-        if isinstance(value, dict):
-            found += entries(value, f"{prefix}{key}.")
-    return found
-
-
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
-@given(data=st.data(), machine=st.sampled_from(twin.machine_names()))
-def test_any_value_loads_or_is_refused(data, machine):
-    """Whatever stands in any place: a machine that can be used, or a TwinError."""
-    paths = entries(changed(machine, {}))
-    content = changed(machine, {data.draw(st.sampled_from(paths)): data.draw(values)})
-    try:
-        platform = twin.Platform(parameters_from(content, "platform.toml"))
-    except TwinError:
-        return
-    platform.forward_dynamics(platform.home, [0.0] * 6, [0.0] * 6)

@@ -84,16 +84,6 @@ def test_a_direct_drive_is_what_it_is():
     assert (seen.inertia, seen.friction, seen.viscous, seen.brake) == (4.0, 3.0, 2.0, 50.0)
 
 
-def test_an_empty_drive_is_an_ideal_one(subtests):
-    for kind in KINDS:
-        with subtests.test(f"{kind}"):
-            needed = {"lead": 0.005} if kind == "screw" else {}
-            drive = KINDS[kind][0].model_validate({"source": "Test", "kind": kind, **needed})
-            assert not any(drive.reflected()[:3])
-            assert drive.current_lag == drive.delay == 0.0
-            assert drive.analogue_bits is drive.thermal_time is None
-
-
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_machine_has_hardware(name):
     parameters = read_parameters(SHIPPED[name], "hardware")

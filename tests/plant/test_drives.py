@@ -102,25 +102,6 @@ def test_without_a_drive_nothing_is_added(name):
                 assert bench.force(force, middle + 0.01 * at, slow) == expected
 
 
-def test_constants_are_numbers_that_make_sense(subtests):
-    for name in HARDWARE:
-        with subtests.test(f"{name}"):
-            platform = twin.load(name, "hardware")
-            rows = drive_constants(platform, 1e-4)
-            assert rows.shape == (platform.n_actuators, column.CONSTANT_COUNT)
-            assert not np.isnan(rows).any()
-            assert (rows[:, column.BREAKAWAY] >= rows[:, column.FRICTION]).all()
-            assert (rows[:, column.LOWER_STOP] <= rows[:, column.LOWER_SWITCH]).all()
-            assert (rows[:, column.UPPER_STOP] >= rows[:, column.UPPER_SWITCH]).all()
-            np.testing.assert_array_equal(
-                rows[:, column.LOWER_SWITCH], platform.minimum_coordinates
-            )
-            hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-            assert (np.abs(hold) < rows[:, column.PEAK_EFFORT]).all()
-            brake = rows[:, column.BRAKE_EFFORT]
-            assert (np.abs(hold) < brake)[brake > 0.0].all()
-
-
 def test_a_lag_much_shorter_than_a_step_is_none():
     row = drive_constants(with_drive("stewart", kind="direct", current_lag=1e-12), 1e-3)[0]
     assert row[column.LAG_FACTOR] == 0.0

