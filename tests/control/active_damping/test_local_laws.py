@@ -183,40 +183,6 @@ def test_free_decay_has_the_predicted_damping(name, kind, engine):
     assert -found.real / abs(found) == pytest.approx(-wanted.real / abs(wanted), rel=1e-4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("inner", ["iff", "dvf"])
-@pytest.mark.parametrize("name", SPRUNG)
-def test_outer_loop_holds_against_a_load(name, inner):
-    """The inner loop alone gives way; the outer one brings the platform back."""
-    platform = twin.load(name)
-    outer = HacLac(platform, inner=inner)
-    assert smallest_damping(outer.outer.poles) > 0.3
-    left = []
-    for controller in (LAWS[inner](platform), outer):
-        run = twin.simulate(
-            platform,
-            4000 * controller.period,
-            deflection=rest_at(platform).deflection,
-            controller=controller,
-            wrench=np.array([0.0, 0.0, -20.0, 0.0, 0.0, 0.0]),
-            timestep=controller.period,
-            fidelity="fast",
-        )
-        assert not run.stopped
-        left.append(max_abs(displacement(run.pose[-1], platform.home)))
-    assert left[1] < 0.1 * left[0]
-
-
-@pytest.mark.parametrize("kind", [*LAWS.values(), HacLac])
-def test_first_command_does_not_jump(kind):
-    platform = twin.load("micro_hexapod")
-    controller = kind(platform)
-    run = twin.simulate(platform, 5 * controller.period, controller=controller,
-                         timestep=controller.period, fidelity="fast")  # fmt: skip
-    held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
-    assert_within(run.signals["command"] - held, 0.0, 1e-6)
-
-
 def test_bad_input():
     stewart, hexapod = twin.load("stewart"), twin.load("micro_hexapod")
     for kind in (*LAWS.values(), HacLac):

@@ -125,12 +125,3 @@ def test_references_hold_what_actuators_have_to_do(platform):
     bend = np.gradient(fine.rates, 1e-4, axis=0, edge_order=2)
     size = max_abs(fine.accelerations)
     assert_within(bend[on_the_way], fine.accelerations[on_the_way], 1e-6 * size)
-
-
-def test_references_rest_after_their_motion(stewart):
-    motion = SineMotion(stewart.home, amplitude={"z": 0.01}, frequency=1.0, duration=0.25)
-    long = sample_reference(stewart, motion, 1e-3, 0.5)
-    assert long.row(10_000) == len(long.time) - 1 == 500
-    assert_array_equal(long.pose[300:], np.repeat(long.pose[250:251], 201, axis=0))
-    assert not long.rates[251:].any()
-    assert not long.accelerations[251:].any()

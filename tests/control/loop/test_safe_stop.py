@@ -10,11 +10,10 @@ from refusals import refused
 from tolerance import max_abs
 
 import twin
-from twin.control.cascade import Cascade, PositionLoop
+from twin.control.cascade import Cascade
 from twin.control.controller import Controller, Supervisor
 from twin.errors import ControlError
 from twin.motion import SineMotion
-from twin.plant.drives import actuator_limit
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
 
@@ -149,19 +148,3 @@ def test_simulator_keeps_its_command_limits():
     assert change > 0.79 * 9.81, "the step must reach the limit"
     error = np.abs(motion.signals["setpoint"] - motion.signals["measured"])
     assert error[-1].max() < 1e-3
-
-
-def test_speeds_stay_within_both_limits():
-    machine = twin.load("driving_simulator")
-    loop, still = PositionLoop(machine, 1e-3), np.zeros(4)
-    fastest = actuator_limit(machine, "speed")
-    change = actuator_limit(machine, "acceleration") * 1e-3
-    random = np.random.default_rng(1)
-    loop.start(still, still, still)
-    last = still
-    for wanted in random.normal(size=(2000, 4)) * 3.0:
-        given = loop.update(still, still, wanted)
-        assert loop.limited == (given != wanted).any()
-        assert (np.abs(given) <= fastest).all()
-        assert (np.abs(given - last) <= change * (1 + 1e-12)).all()
-        last = given

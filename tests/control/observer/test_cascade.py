@@ -113,16 +113,6 @@ def test_speed_and_disturbance_are_those_of_the_engine():
     assert_allclose(mean, weight, rtol=0.05)
 
 
-@pytest.mark.parametrize("name", RIGID)
-@pytest.mark.parametrize("compensation", [True, False])
-def test_nothing_jumps_at_the_start(name, compensation):
-    platform = twin.load(name)
-    controller = ObserverCascade(platform, compensation=compensation)
-    run = driven(platform, controller, 0.02)
-    scale = max_abs(platform.home_coordinates)
-    assert_within(run.lengths, np.tile(platform.home_coordinates, (len(run), 1)), 1e-7 * scale)
-
-
 def test_applied_force_is_the_command_delayed_and_lagging():
     drives = drive_model(twin.load("stewart", "hardware"))
     period, small = 1.5e-3, 1e-6

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within, max_abs
 
 import twin
@@ -229,16 +229,6 @@ def test_the_check_sees_what_lies_between_its_instants():
     assert not check.keeps(away)
 
 
-def test_shifted_plans_rest_at_their_end():
-    plan = plan_from(np.ones((2, 3)), np.random.default_rng(5).normal(size=(6, 2)), 0.1)
-    later = plan.shifted()
-    assert_array_equal(later.states[:-1], plan.states[1:])
-    assert_array_equal(later.jerks[-1], 0.0)
-    assert_array_equal(later.states[-1, :, 1:], 0.0)
-    parts = plan.samples(0.1, 5)
-    assert_within(parts[::5], plan.states, 1e-12)
-
-
 def test_motion_is_written_and_read_back(tmp_path):
     platform = twin.load("stewart")
     made = cue(platform, begin("slalom", 2.0), "predictive")
@@ -254,18 +244,19 @@ def test_motion_is_written_and_read_back(tmp_path):
         write_motion("motion", tmp_path / "motion.csv")
 
 
-def test_malformed_arguments_are_refused():
-    platform = twin.load("stewart")
-    for options in ({"head": [0.0]}, {"settings": 1}, {"preview": "manoeuvre"}, {"period": -1.0}):
-        with refused():
-            PredictiveCueing(platform, **options)
-    for changes in (
-        {"blocks": (2, 2, 2, 2)},
-        {"blocks": (1, 1)},
-        {"blocks": "many"},
-        {"memory": 0.0},
-        {"force_weight": (1.0, -1.0, 1.0)},
-        {"margin": np.nan},
-    ):
-        with refused():
-            PredictiveSettings(**changes)
+def test_malformed_arguments_are_refused(stewart):
+    assert_all_refused(
+        lambda options: PredictiveCueing(stewart, **options),
+        [({"head": [0.0]}, "head"), ({"settings": 1}, "settings"), ({"preview": "x"}, "preview")],
+    )
+    assert_all_refused(
+        lambda changes: PredictiveSettings(**changes),
+        [
+            ({"blocks": (2, 2, 2, 2)}, "blocks"),
+            ({"blocks": (1, 1)}, "blocks"),
+            ({"blocks": "many"}, "blocks"),
+            ({"memory": 0.0}, "memory"),
+            ({"force_weight": (1.0, -1.0, 1.0)}, "force_weight"),
+            ({"margin": np.nan}, "margin"),
+        ],
+    )

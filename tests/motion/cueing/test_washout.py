@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
 import twin
@@ -239,25 +239,33 @@ def test_perceived_error_of_equal_and_of_opposite_manoeuvres():
 
 
 @pytest.mark.parametrize("washout", WASHOUTS)
-def test_malformed_washouts_are_refused(washout):
-    platform = twin.load("stewart")
-    for arguments, options in (
-        (("stewart",), {}),
-        ((platform, [0.0, 1.0]), {}),
-        ((platform,), {"period": 0.0}),
-        ((platform,), {"period": 0.2}),
-        ((platform,), {"settings": "fast"}),
-    ):
-        with refused():
-            washout(*arguments, **options)
-    for changes in ({"tilt_rate": 0.0}, {"speed": 1.0}, {"force_scale": [1.0]}, {"free": np.nan}):
-        with refused():
-            WashoutSettings.of(platform, **changes)
+def test_malformed_washouts_are_refused(washout, stewart):
+    assert_all_refused(
+        lambda arguments: washout(**{"platform": stewart, **arguments}),
+        [
+            ({"platform": "stewart"}, "platform"),
+            ({"head": [0.0, 1.0]}, "head"),
+            ({"period": 0.0}, "period"),
+            ({"period": 0.2}, "period"),
+            ({"settings": "fast"}, "settings"),
+        ],
+    )
+
+
+def test_malformed_settings_and_motions_are_refused(stewart):
+    assert_all_refused(
+        lambda changes: WashoutSettings.of(stewart, **changes),
+        [({"tilt_rate": 0.0}, "tilt_rate"), ({"speed": 1.0}, ""), ({"force_scale": [1.0]}, "")],
+    )
     manoeuvre = Manoeuvre("r", [0.0, 0.1, 0.2, 0.3], np.tile(REST, (4, 1)), np.zeros((4, 3)))
-    for bad in ({"algorithm": "magic"}, {"scale": -1.0}, {"fit": 1}, {"speed": 3.0}):
-        with refused():
-            cue(platform, manoeuvre, **({"algorithm": washout.name} | bad))
-    with refused():
-        cue(platform, "manoeuvre", washout.name)
+    assert_all_refused(
+        lambda bad: cue(**{"platform": stewart, "manoeuvre": manoeuvre, **bad}),
+        [
+            ({"algorithm": "magic"}, "algorithm"),
+            ({"algorithm": "classical", "scale": -1.0}, "scale"),
+            ({"algorithm": "classical", "fit": 1}, "fit"),
+            ({"algorithm": "classical", "manoeuvre": "slalom"}, "manoeuvre"),
+        ],
+    )
     with refused("not the integrals"):
-        CuedMotion(platform.home, 0.1, np.random.default_rng(1).normal(size=(3, 5, 6)))
+        CuedMotion(stewart.home, 0.1, np.random.default_rng(1).normal(size=(3, 5, 6)))
