@@ -54,26 +54,25 @@ def test_three_times_better_than_the_cascade_on_hardware(name, kind):
     assert errors[1] < errors[0] / 3.0
 
 
-def test_error_decays_as_the_oscillator_that_was_chosen():
-    platform = twin.load("stewart")
+def test_error_decays_as_the_oscillator_that_was_chosen(stewart):
     bandwidth, damping = 30.0, 0.5
     controller = ComputedTorque(
-        platform, bandwidth=bandwidth, damping=damping, integral_share=0.0, period=5e-4
+        stewart, bandwidth=bandwidth, damping=damping, integral_share=0.0, period=5e-4
     )
-    start = platform.home.copy()
+    start = stewart.home.copy()
     start[:3] += [0.004, -0.003, 0.005]
     turn = np.array([0.02, -0.01, 0.015])
     start[3:] = Rotation.from_rotvec(turn).as_quat(scalar_first=True)
     run = twin.simulate(
-        platform, 0.3, controller=controller, timestep=5e-4, fidelity="fast", pose=start
+        stewart, 0.3, controller=controller, timestep=5e-4, fidelity="fast", pose=start
     )
     time = run.time
     fast = bandwidth * np.sqrt(1.0 - damping**2)
     decay = np.exp(-damping * bandwidth * time) * (
         np.cos(fast * time) + damping * bandwidth / fast * np.sin(fast * time)
     )
-    moved = run.pose[:, :3] - platform.home[:3]
-    expected = decay[:, None] * (start[:3] - platform.home[:3])
+    moved = run.pose[:, :3] - stewart.home[:3]
+    expected = decay[:, None] * (start[:3] - stewart.home[:3])
     assert_within(moved, expected, 2e-2 * 0.005)
     angles = Rotation.from_quat(run.pose[:, 3:], scalar_first=True).as_rotvec()
     assert_within(angles, decay[:, None] * turn, 2e-2 * 0.02)
@@ -150,14 +149,13 @@ def test_prediction_is_what_the_delay_needs():
     assert errors[0] < 0.2 * errors[1]
 
 
-def test_wrong_model_is_taken_over_by_the_integral():
-    platform = twin.load("stewart")
-    content = platform.parameters.model_dump()
+def test_wrong_model_is_taken_over_by_the_integral(stewart):
+    content = stewart.parameters.model_dump()
     content["platform"]["body"]["mass"] *= 0.8
-    model = twin.Platform(type(platform.parameters).model_validate(content))
-    controller = ComputedTorque(platform, model=model, bandwidth=40.0, integral_share=0.2)
-    run = driven(platform, controller, 2.0)
-    assert_within(run.lengths[-1], platform.home_coordinates, 2e-6)
+    model = twin.Platform(type(stewart.parameters).model_validate(content))
+    controller = ComputedTorque(stewart, model=model, bandwidth=40.0, integral_share=0.2)
+    run = driven(stewart, controller, 2.0)
+    assert_within(run.lengths[-1], stewart.home_coordinates, 2e-6)
 
 
 def test_bandwidth_falls_with_delay_and_light_motors():
@@ -175,12 +173,11 @@ def test_machines_it_does_not_suit_are_refused_with_a_reason(name):
         ComputedTorque(twin.load(name))
 
 
-def test_readings_that_belong_to_no_pose_stop_the_controller():
-    platform = twin.load("stewart")
-    controller = ComputedTorque(platform)
-    measurement = at_rest(platform, platform.home_coordinates)
+def test_readings_that_belong_to_no_pose_stop_the_controller(stewart):
+    controller = ComputedTorque(stewart)
+    measurement = at_rest(stewart, stewart.home_coordinates)
     controller.start(measurement)
-    lost = measurement._replace(coordinates=platform.home_coordinates * [1, 9, 1, 0.1, 1, 1])
+    lost = measurement._replace(coordinates=stewart.home_coordinates * [1, 9, 1, 0.1, 1, 1])
     with pytest.raises(twin.TwinError, match="pose"):
         for step in range(5):
             controller.update(step, lost)

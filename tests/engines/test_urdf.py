@@ -26,7 +26,6 @@ def platform_text(platform):
     return platform_urdf(make_mechanism(platform.parameters))
 
 
-
 ROUNDING = 1e-14
 """A few operations on numbers of order one."""
 

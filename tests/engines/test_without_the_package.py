@@ -59,28 +59,3 @@ def test_programs_of_the_page_run_other_machines(name, tmp_path):
         assert old in program
         program = program.replace(old, new)
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
-
-
-@pytest.mark.parametrize("step", [1e-3, 5e-4])
-def test_drake_moves_as_the_reference(step):
-    plants = pytest.importorskip("pydrake.multibody.plant", reason="needs Drake")
-    from pydrake.multibody.parsing import Parser
-    from pydrake.systems.analysis import Simulator
-
-    machine = twin.load("stewart")
-    plant = plants.MultibodyPlant(time_step=step)
-    plant.set_discrete_contact_approximation(plants.DiscreteContactApproximation.kSap)
-    Parser(plant).AddModelsFromString(robot_urdf(machine), "urdf")
-    plant.WeldFrames(plant.world_frame(), plant.GetFrameByName("base"))
-    plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -machine.parameters.gravity])
-    plant.Finalize()
-    assert plant.num_constraints() == 6
-    simulator = Simulator(plant)
-    simulator.AdvanceTo(0.1)
-    context = simulator.get_context()
-    pose = plant.EvalBodyPoseInWorld(context, plant.GetBodyByName("platform"))
-    fallen = machine.simulate(0.1, forces=np.zeros(6)).pose[-1]
-    # Euler's method is late by half a step of free fall.
-    late = 0.5 * step * 0.1 * machine.parameters.gravity
-    assert pose.translation()[2] == pytest.approx(fallen[2], abs=1.2 * late)
-    assert abs(pose.translation()[2] - fallen[2]) > 0.5 * late

@@ -41,7 +41,6 @@ def test_an_empty_machine_is_the_usual_one():
     for machine in ("", None):
         env = PoseTrackingEnv(machine)
         assert env.platform.name == "stewart"
-        env.close()
 
 
 @pytest.mark.parametrize("environment", environment_ids())
@@ -60,4 +59,3 @@ def test_resets_and_steps(environment):
         for action in ([[1, 2], [3]], None, "x", np.zeros(99), [np.nan] * size):
             with refused("action"):
                 each.step(action)
-        each.close()

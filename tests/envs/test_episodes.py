@@ -56,7 +56,6 @@ def test_drawn_durations_are_those_of_single_environments():
     assert len(set(expected)) > 1 and (ends[:, 1] > 0).all()
     assert (np.diff(ends, axis=1)[:, 0] - 1 != expected).any()
     assert [length(env, seed=3 + index) for index in range(6)] == expected.tolist()
-    vectors.close()
 
 
 def test_controllers_have_the_same_episodes():

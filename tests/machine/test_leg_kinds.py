@@ -126,17 +126,6 @@ def test_crank_angles_of_the_published_code(height, angle):
     assert_within(parameters.home_coordinates, angle, 2e-5)
 
 
-def test_masses_of_the_published_table():
-    """Table A.9: m_l, I_lxx, I_lzz, m_r."""
-    leg = machine_of_kind("rss").leg
-    assert isinstance(leg, RssLeg)
-    assert leg.crank.mass == pytest.approx(0.5060, abs=1e-4)
-    moments = np.diag(leg.crank.inertia_tensor)
-    assert_within(moments[:2], 0.0283, 1e-4)
-    assert moments[2] == pytest.approx(6.325e-6, abs=1e-9)
-    assert leg.rod_mass == pytest.approx(0.4320, abs=1e-4)
-
-
 def test_a_rod_is_given_by_mass_or_by_density():
     leg = shipped_content("rss")["leg"]
     leg["rod"] = {"source": "Test", "mass": 0.4}

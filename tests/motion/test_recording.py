@@ -306,7 +306,7 @@ def test_faulty_files_say_where_and_what(subtests, write):
 
 def test_bad_paths_are_refused():
     paths = ("", None, "no/such/file.csv", "a\0b", "/dev/zero", ".", "x" * 9999)
-    assert_all_refused(lambda path: read_recording(path, HOME), [(path, "") for path in paths])
+    assert_all_refused(lambda path: read_recording(path, HOME), [(path, None) for path in paths])
 
 
 def test_bad_arrays_are_refused():
@@ -314,14 +314,14 @@ def test_bad_arrays_are_refused():
     assert_all_refused(
         lambda time, columns, options: RecordedMotion(HOME, time, columns, **options),
         [
-            (fifths, {}, {}, ""),
-            (fifths, {"time": np.zeros(5)}, {}, ""),
-            (fifths, {"z": np.zeros(4)}, {}, ""),
-            (0.1, {"z": 0.1}, {}, ""),
-            (np.arange(5.0) * 1e-12, {"z": np.zeros(5)}, {}, ""),
-            (np.arange(5.0) * 1e9, {"z": np.zeros(5)}, unchecked, ""),
-            (fifths, {"z": [0, 1e308, -1e308, 1e308, 0]}, unchecked, ""),
-            (np.arange(9.0) / 10, {"az": np.full(9, 1e308)}, unchecked | {"drift": "none"}, ""),
+            (fifths, {}, {}, None),
+            (fifths, {"time": np.zeros(5)}, {}, None),
+            (fifths, {"z": np.zeros(4)}, {}, None),
+            (0.1, {"z": 0.1}, {}, None),
+            (np.arange(5.0) * 1e-12, {"z": np.zeros(5)}, {}, None),
+            (np.arange(5.0) * 1e9, {"z": np.zeros(5)}, unchecked, None),
+            (fifths, {"z": [0, 1e308, -1e308, 1e308, 0]}, unchecked, None),
+            (np.arange(9.0) / 10, {"az": np.full(9, 1e308)}, unchecked | {"drift": "none"}, None),
         ],
     )
 

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from refusals import assert_all_refused, refused
 
 import twin
@@ -49,12 +50,12 @@ def test_running_counts_are_those_of_the_rows():
     encoders.power_up(rows[0])
     for row, values in zip(rows, raw, strict=True):
         encoders.count(row)
-        np.testing.assert_array_equal(encoders.raw, values)
+        assert_array_equal(encoders.raw, values)
 
 
 def test_places_of_the_pulses_follow_from_the_seed():
     first, again, other = bank(6, 1), bank(6, 1), bank(6, 2)
-    np.testing.assert_array_equal(first.index_coordinates, again.index_coordinates)
+    assert_array_equal(first.index_coordinates, again.index_coordinates)
     assert (first.index_coordinates != other.index_coordinates).all()
     assert len(set(first.index_coordinates)) == 6
     away = first.index_coordinates - 0.8644

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from refusals import refused
 
 from twin.plant.encoder import EncoderDecoder, Encoders
@@ -37,7 +38,7 @@ def test_motion_below_half_a_turn_a_sample_is_exact(moves, seed):
     decoding = decoder()
     decoding.start(raw[0], [0.9])
     found, faults = decoding.decode(raw[1:])
-    np.testing.assert_array_equal(found[:, 0], travel[1:])
+    assert_array_equal(found[:, 0], travel[1:])
     assert not faults.any()
 
 

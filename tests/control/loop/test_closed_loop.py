@@ -50,10 +50,9 @@ def test_nothing_moves_at_the_start(name, configuration):
     assert (moved < 2e-4 * stroke).all()
 
 
-def test_position_step_of_the_thesis_settles():
+def test_position_step_of_the_thesis_settles(stewart):
     """Thesis, section 4.3.2.2: 50 mm up, settled after about two seconds."""
-    platform = twin.load("stewart")
-    motion = run(platform, Cascade(platform, lift(platform, 0.05)), 2.2)
+    motion = run(stewart, Cascade(stewart, lift(stewart, 0.05)), 2.2)
     error = np.abs(motion.signals["setpoint"] - motion.signals["measured"])
     assert error[-1].max() < 0.02 * 0.05
 

@@ -369,8 +369,7 @@ def test_supervisors_follow(stewart):
         assert told.startswith(f"unreachable pose: the reference at {step * 1e-3:.6g} s is")
 
 
-def test_rows_before_a_reference_are_its_first():
-    platform = twin.load("stewart")
-    late = sample_reference(platform, heave(platform, 0.1))._replace(begin=20)
+def test_rows_before_a_reference_are_its_first(stewart):
+    late = sample_reference(stewart, heave(stewart, 0.1))._replace(begin=20)
     assert [late.row(step) for step in (0, 20, 21, 500)] == [0, 0, 1, 100]
     assert late._replace(begin=-20).row(0) == 20

@@ -54,19 +54,6 @@ class Broken(Controller):
         return Command(np.full(len(command), np.nan))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("engine", "configuration"),
-    [("analytic", None), ("analytic", "hardware"), ("mujoco", None), ("bullet", "hardware")],
-)
-def test_sensor_dropout(engine, configuration):
-    platform = twin.load("stewart", configuration)
-    plant = Plant(platform, dropouts=[(0.1, 9.0)])
-    motion = run(platform, Cascade(platform, heave(platform)), 1.5, plant=plant, engine=engine)
-    assert_stopped(motion, "sensor dropout", configuration)
-    assert motion.time[-1] < 1.2
-
-
 def test_a_short_dropout_is_bridged():
     platform = twin.load("stewart", "hardware")
     plant = Plant(platform, dropouts=[(0.1, 0.104)])

@@ -98,13 +98,13 @@ def test_bad_numbers_are_refused(value):
     assert_all_refused(
         lambda build, *numbers: build(*numbers),
         [
-            (disturbance_model, value, ""),
-            (disturbance_model, 10.0, value, ""),
-            (discretise, disturbance_model(10.0), value, ""),
-            (thesis_text, value, 3000.0, ""),
-            (hardware, value, 1e-6, 1.0, ""),
-            (hardware, 10.0, value, 1.0, ""),
-            (hardware, 10.0, 1e-6, value, ""),
+            (disturbance_model, value, None),
+            (disturbance_model, 10.0, value, None),
+            (discretise, disturbance_model(10.0), value, None),
+            (thesis_text, value, 3000.0, None),
+            (hardware, value, 1e-6, 1.0, None),
+            (hardware, 10.0, value, 1.0, None),
+            (hardware, 10.0, 1e-6, value, None),
         ],
     )
 
@@ -113,10 +113,10 @@ def test_bad_shapes_and_names_are_refused():
     assert_all_refused(
         lambda build, *numbers: build(*numbers),
         [
-            (disturbance_model, np.ones((2, 2)), ""),
-            (disturbance_model, np.ones(3), np.ones(2), ""),
+            (disturbance_model, np.ones((2, 2)), None),
+            (disturbance_model, np.ones(3), np.ones(2), None),
             (discretise, disturbance_model(1.0), 1e-3, "euler", "euler"),
-            (hardware, np.ones(3), 1e-6, np.ones(2), ""),
-            (thesis_code, 0, ""),
+            (hardware, np.ones(3), 1e-6, np.ones(2), None),
+            (thesis_code, 0, None),
         ],
     )

@@ -122,9 +122,9 @@ def test_manoeuvres_refuse_what_is_none():
         [
             ("a", time[:3], level[:3], 0 * level[:3], "time"),
             ("a", time[::-1], level, 0 * level, "time"),
-            ("a", time, level[:4], 0 * level, ""),
+            ("a", time, level[:4], 0 * level, None),
             ("a", time, level, np.full((5, 3), np.nan), "angular_rate"),
-            ("a", time, level, 100.0 + level, ""),
+            ("a", time, level, 100.0 + level, None),
             (1, time, level, 0 * level, "name"),
         ],
     )
