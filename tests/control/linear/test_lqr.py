@@ -50,6 +50,7 @@ def test_integral_removes_the_error_of_a_load(stewart):
 
 
 @pytest.mark.quick
+@pytest.mark.every_kind
 @pytest.mark.parametrize("name", ["stewart", "tripod", "balancer"])
 def test_a_tilting_motion_is_followed(name):
     platform = twin.load(name)
