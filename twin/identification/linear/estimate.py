@@ -345,7 +345,7 @@ class _Problem:
         """Return the second moments `(3 b,)` of b bodies per nominal sum, about their own axes."""
         values = values_by_path(self._model.parameters, self._values(z))
         moments = [
-            np.linalg.eigvalsh(second_moments(body.values(values)[4:])) / _size(body)
+            np.linalg.eigvalsh(second_moments(body.values(values)[4:])) / _nominal_sum(body)
             for body in self._model.bodies
         ]
         return np.concatenate([np.empty(0), *moments])
@@ -360,7 +360,8 @@ class _Problem:
         return np.asarray(start + feasible * (end - start))
 
 
-def _size(body: Body) -> float:
+def _nominal_sum(body: Body) -> float:
+    """Return the sum of the second moments [kg m2] about the centre of mass, as in the file."""
     return float(np.trace(second_moments(body.nominal[4:])))
 
 

@@ -242,7 +242,7 @@ def regressor(
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
-    platform, bodies = _wider(platform, tuple(bodies))
+    platform, bodies = _thickened(platform, tuple(bodies))
     of_motors = [path for path in single if ".drive." in path]
     of_legs = [path for path in single if path not in of_motors]
     paths = [path for body in bodies for path in body.paths] + of_legs
@@ -307,7 +307,7 @@ def _forces_and_slopes(
 
 
 @lru_cache(maxsize=16)
-def _wider(
+def _thickened(
     platform: MachineModel, bodies: tuple[Body, ...]
 ) -> tuple[MachineModel, tuple[Body, ...]]:
     """Return a machine with thicker bodies in place of plates without thickness, and all bodies.
