@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, IndexArray, rotated
+from twin.basics.arrays import FloatArray, IndexArray, rotation_matrix
 from twin.design.candidates import Candidates, candidates
 from twin.design.specification import LIMIT_UNITS, Specification, Tasks, actuator_units
 from twin.kernels.design import LOST, NEED_COUNT, Needs, evaluate
@@ -132,9 +132,10 @@ def leg_loads(
         return half_rod, crank * (half_rod + 0.5 * crank_mass)
     base = machines.rows[:, 0, BASE_JOINT : BASE_JOINT + 3]
     platform = machines.rows[:, 0, PLATFORM_JOINT : PLATFORM_JOINT + 3]
-    tips = rotated(tasks.offsets[:, 3:], platform[:, None])
-    tips = tips + tasks.offsets[:, :3] + np.array([0.0, 0.0, 1.0]) * machines.height[:, None, None]
-    shortest = np.linalg.norm(tips - base[:, None], axis=-1).min(axis=1)
+    legs = np.tensordot(platform, rotation_matrix(tasks.offsets[:, 3:]), (1, 2))
+    legs += tasks.offsets[:, :3]
+    legs += (np.array([0.0, 0.0, 1.0]) * machines.height[:, None] - base)[:, None]
+    shortest = np.linalg.norm(legs, axis=-1).min(axis=1)
     return TIP_MASS_FRACTION * estimates.leg_mass(shortest), np.zeros(len(shortest))
 
 

@@ -211,7 +211,10 @@ class LimitTable(Part):
 
 
 class Tasks(NamedTuple):
-    """Poses relative to home with the motion that is needed there; home at rest comes first."""
+    """Poses relative to home with the motion that is needed there; home at rest comes first.
+
+    Tasks at the same pose follow one another, so that what depends on poses alone is computed once.
+    """
 
     offsets: FloatArray
     """`(k, 7)` position [m] and quaternion"""
@@ -363,7 +366,10 @@ class Specification(Part):
                 chosen = np.unique(np.r_[even, columns.argmin(axis=0), columns.argmax(axis=0)])
                 sample = Tasks(*(array[chosen] for array in sample))
             parts.append(sample)
-        return Tasks(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        tasks = Tasks(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        _, first, pose = np.unique(tasks.offsets, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first[pose.ravel()], kind="stable")
+        return Tasks(*(array[order] for array in tasks))
 
 
 def _converted(table: dict[str, Any], units: dict[str, str], path: str) -> dict[str, Any]:
