@@ -104,16 +104,12 @@ def needs_of(specification: Specification, machines: Candidates, tasks: Tasks) -
     bodies = np.column_stack([machines.mass, machines.center, machines.inertia])
     heights = np.nan_to_num(machines.height, nan=-1.0)
     has_cranks = specification.legs == "rss"
-    arrays = (bodies, *leg_loads(machines, tasks, has_cranks), machines.arm)
-    has_springs = bool(specification.actuator_stiffness)
-    calls = []
+    loads = (bodies, *leg_loads(machines, tasks, has_cranks))
+    arrays = (machines.rows, heights, *loads, machines.arm, needs)
+    demanded = (has_cranks, bool(specification.actuator_stiffness), *tasks, GRAVITY)
     count = min(usable_cores(), 1 + len(needs) // CANDIDATES_PER_THREAD)
-    for begin, end in chunk_bounds(len(needs), count):
-        part = slice(begin, end)
-        machine = (machines.rows[part], has_cranks, heights[part])
-        loads = (array[part] for array in arrays)
-        calls.append((*machine, *loads, has_springs, *tasks, GRAVITY, needs[part]))
-    on_threads(evaluate, calls)
+    parts = (slice(*ends) for ends in chunk_bounds(len(needs), count))
+    on_threads(evaluate, [(*demanded, *(array[part] for array in arrays)) for part in parts])
     needs[np.isnan(machines.height), LOST] = 1.0
     return Needs(*needs.T)
 

@@ -146,10 +146,6 @@ class Design:
                 names.append(name)
         return names
 
-    def to_toml(self) -> str:
-        """Return the text of the machine's platform.toml."""
-        return self.text
-
 
 @dataclass
 class Search:

@@ -466,36 +466,36 @@ def speed_of(scaled: FloatArray, arm: float, i: int, twist: FloatArray) -> float
 
 @compiled
 def evaluate(
-    rows: FloatArray,
     has_cranks: bool,
-    heights: FloatArray,
-    bodies: FloatArray,
-    tip_masses: FloatArray,
-    crank_moments: FloatArray,
-    arms: FloatArray,
     has_springs: bool,
     offsets: FloatArray,
     twists: FloatArray,
     accelerations: FloatArray,
     gravity: float,
+    rows: FloatArray,
+    heights: FloatArray,
+    bodies: FloatArray,
+    tip_masses: FloatArray,
+    crank_moments: FloatArray,
+    arms: FloatArray,
     out: FloatArray,
 ) -> None:
     """Fill the needs `(m, NEED_COUNT)` of candidates.
 
     Args:
-        rows: `(m, n, k)` constants of the legs.
         has_cranks: whether the actuators are cranks.
+        has_springs: whether stiffness and frequency are wanted; infinite otherwise.
+        offsets: `(k, 7)` poses relative to home; home comes first, equal ones follow one another.
+        twists: `(k, 6)` that are needed there.
+        accelerations: `(k, 6)` that are needed there.
+        gravity: [m/s2].
+        rows: `(m, n, k)` constants of the legs.
         heights: `(m,)` of home [m]; a candidate without one needs everything.
         bodies: `(m, 5)` mass [kg], height of the centre [m] and moments [kg m2] of the load.
         tip_masses: `(m,)` of each leg, as a point at its platform joint [kg].
         crank_moments: `(m,)` mass times distance from the axis [kg m] of each crank and of the part
             of its rod that it carries; zero for straight legs.
         arms: `(m,)` length [m] by which moments are divided for the condition number.
-        has_springs: whether stiffness and frequency are wanted; infinite otherwise.
-        offsets: `(k, 7)` poses relative to home; home comes first, equal ones follow one another.
-        twists: `(k, 6)` that are needed there.
-        accelerations: `(k, 6)` that are needed there.
-        gravity: [m/s2].
         out: overwritten.
     """
     count, task_count = rows.shape[1], offsets.shape[0]

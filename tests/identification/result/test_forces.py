@@ -203,7 +203,7 @@ def test_the_command_prints_both_stages(tmp_path: Path) -> None:
     words += ["--parameters", f"{BODY}, gravity, signal.forces.scale"]
     result = CliRunner().invoke(cli.app, [*map(str, words), "--spread", spread])
     assert result.exit_code == 0, result.output
-    assert "base parameters from forces" in result.output
+    assert "errors of the forces, rms" in result.output
     assert 'delay = "-0.0' in result.output
     assert twin.load(out).parameters.platform.body.mass == pytest.approx(101.3, abs=0.5)
     wrong = CliRunner().invoke(
