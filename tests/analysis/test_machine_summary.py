@@ -169,36 +169,6 @@ def test_every_field_of_the_file_is_described(platform, description):
         assert rows[name].value == written[name]
 
 
-def test_dimensions_carry_their_units(platform):
-    rows = {
-        f"{row.table}.{row.name}".lstrip("."): row.unit for row in describe(platform.parameters)
-    }
-    expected = {
-        "gravity": "m/s2",
-        "home.position": "m",
-        "platform.body.mass": "kg",
-        "platform.body.inertia": "kg m2",
-        "leg.actuator.minimum": platform.coordinate_unit,
-        "home.orientation": "",
-    }
-    assert {name: rows[name] for name in expected} == expected
-    angular = platform.coordinate_unit == "rad"
-    optional = {
-        "leg.frame_angle": "rad",
-        "leg.actuator.speed": "rad/s" if angular else "m/s",
-        "leg.actuator.force": "N",
-        "leg.actuator.torque": "N m",
-        "leg.crank_length": "m",
-        "leg.axial.stiffness": "N/m",
-        "leg.axial.damping": "N s/m",
-        "leg.stiffness": "N/m",
-        "leg.spring_mass": "kg",
-        "leg.foot_mass": "kg",
-    }
-    for name, unit in optional.items():
-        assert rows.get(name, unit) == unit
-
-
 def test_friction_is_said_at_the_leg():
     """0.23 N m at the motor of a screw with a lead of 5.08 mm."""
     rows = {row.name: row for row in machine_summary(twin.load("stewart", "hardware"))}

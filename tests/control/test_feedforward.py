@@ -4,39 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import refused
-from short_runs import RIGID, actuator_error, driven, sine
+from short_runs import actuator_error, driven, sine
 from tolerance import assert_within, max_abs
 
 import twin
-from twin.control.cascade import Cascade
 from twin.control.computed_torque import InverseDynamicsFeedforward, advanced, feedforward_table
 from twin.control.controller import sample_reference
 from twin.control.gains import drive_model
 from twin.motion import StepMotion
-
-
-@pytest.mark.parametrize("name", RIGID)
-def test_reference_is_met_on_the_ideal_plant(name):
-    platform = twin.load(name)
-    motion = sine(platform)
-    controller = InverseDynamicsFeedforward(platform, motion)
-    run = driven(platform, controller)
-    assert not run.stopped
-    size = float(np.ptp(controller.reference.coordinates, axis=0).max())
-    assert actuator_error(run, controller) < 1e-5 * size
-
-
-@pytest.mark.parametrize("name", RIGID)
-def test_three_times_better_than_the_cascade_on_hardware(name):
-    platform = twin.load(name, "hardware")
-    motion = sine(platform)
-    errors = []
-    for kind in (Cascade, InverseDynamicsFeedforward):
-        controller = kind(platform, motion)
-        run = driven(platform, controller)
-        assert not run.stopped
-        errors.append(actuator_error(run, controller))
-    assert errors[1] < errors[0] / 3.0
 
 
 def test_table_is_what_the_model_says():
@@ -93,13 +68,11 @@ def test_looking_ahead_is_what_the_delay_needs():
     assert errors[0] < 0.1 * errors[1]
 
 
-def test_nothing_jumps_at_the_start():
-    for configuration in (None, "hardware"):
-        platform = twin.load("stewart", configuration)
-        controller = InverseDynamicsFeedforward(platform)
-        run = driven(platform, controller, 0.05)
-        assert max_abs(run.lengths - platform.home_coordinates) < 2e-6
-        assert max_abs(run.signals["feedforward"]) < 1e-6
+def test_nothing_jumps_at_the_start_with_drives():
+    platform = twin.load("stewart", "hardware")
+    run = driven(platform, InverseDynamicsFeedforward(platform), 0.05)
+    assert max_abs(run.lengths - platform.home_coordinates) < 2e-6
+    assert max_abs(run.signals["feedforward"]) < 1e-6
 
 
 def test_prior_and_true_parameters_are_kept_apart():
@@ -112,13 +85,12 @@ def test_prior_and_true_parameters_are_kept_apart():
     assert max_abs(controller.table.forces) < 0.5 * max_abs(ours.table.forces)
 
 
-def test_machines_with_springs_inside_their_legs_are_refused():
+def test_machines_with_springs_inside_their_legs_are_refused(stewart):
     with refused("springs"):
         InverseDynamicsFeedforward(twin.load("compliant_stewart"))
-    platform = twin.load("stewart")
     for options in ({"preview": 1}, {"friction": None}, {"velocity_gain": -1.0}):
         with refused():
-            InverseDynamicsFeedforward(platform, **options)
+            InverseDynamicsFeedforward(stewart, **options)
 
 
 @pytest.mark.parametrize("name", ["stewart", "rss"])

@@ -5,7 +5,6 @@ import pytest
 from scipy.integrate import solve_ivp
 from tolerance import assert_within
 
-from twin.engines.base import suitable_timestep
 from twin.model.engine import State
 
 TOLERANCES = {
@@ -26,21 +25,10 @@ STRUT_TOLERANCES = {("analytic", "fast"): 1e-8, ("mujoco", "fast"): 1e-5, ("bull
 """The same of machines whose struts hold them to within 30 micrometres, at 24 steps for a period
 of their fastest mode: 4e-9 and 6e-6 measured."""
 
-UNTUNED = ("stewart", "driving_simulator", "micro_hexapod")
-"""Machines with an engine's own settings: bodies that float, that joints carry, and on struts."""
 
 LONGEST = 300
 """Steps of a motion."""
 
-ORDERS = {
-    ("analytic", "fast"): (4, 20),
-    ("mujoco", "accurate"): (2, 2),
-    ("mujoco", "fast"): (1, 2),
-    ("bullet", "accurate"): (3, 4),
-    ("bullet", "fast"): (1, 4),
-}
-"""Order of convergence and the largest step, in milliseconds for machines without springs, at
-which the leading term of the error rules."""
 
 EQUILIBRIUM = {"analytic": 1e-14, "mujoco": 1e-7, "bullet": 1e-14}
 """Distance [m, rad] from home after 200 steps: rounding, and the legs' weight on MuJoCo's soft
@@ -98,16 +86,6 @@ def run(motion, engine):
     return motion.run(engine, steps_of(engine) * engine.timestep)
 
 
-def test_free_fall(fresh, free_fall, reference, pose_error):
-    engine = fresh()
-    platform, motion = engine.platform, free_fall(engine.platform)
-    wanted = reference(engine, *motion)
-    # Struts do not let go.
-    if platform.kind != "strut":
-        assert wanted.pose[2] < platform.home[2] - 0.1 * platform.home_reaches.mean()
-    assert pose_error(run(motion, engine), wanted) < tolerance_of(engine)
-
-
 @pytest.mark.every_machine
 def test_pushed_machine(fresh, push, reference, pose_error):
     engine = fresh()
@@ -144,49 +122,6 @@ def test_forces_are_held_over_each_step(fresh, push, reference, pose_error):
         assert pose_error(shifted, wanted) > 10 * pose_error(state, wanted)
 
 
-def test_wrench_does_the_work_of_the_leg_forces_it_replaces(fresh):
-    """By virtual work J^T f acts as f does; from rest the difference is of second order."""
-    engine = fresh()
-    platform = engine.platform
-    # Of MuJoCo's soft loops, 2e-3 measured; of what springs change in a step; else 4e-5.
-    slack = 1e-2 if engine.name == "mujoco" or platform.kind == "strut" else 1e-4
-    for leg in range(platform.n_actuators):
-        forces = np.zeros(platform.n_actuators)
-        forces[leg] = platform.parameters.platform.body.mass
-        engine.reset()
-        wrench = platform.jacobian(platform.home).T @ forces
-        pushed = engine.step(np.zeros(platform.n_actuators), wrench).twist
-        engine.reset()
-        driven = engine.step(forces).twist
-        assert_within(pushed, driven, slack * np.abs(driven).max())
-
-
-def test_every_axis_of_the_wrench(fresh, free_fall, pose_error, make):
-    engine = fresh()
-    if engine.platform.kind == "strut":
-        # Before the springs answer: their phase would have an error of the first order.
-        engine = fresh(0.1)
-    platform = engine.platform
-    exact = make("analytic", platform, engine.timestep)
-    forces = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    size = 0.2 * np.abs(forces).sum()
-    if platform.kind == "strut":
-        size = 1e-3 * platform.parameters.leg.axial.stiffness
-    acting = 0
-    for wrench in size * np.eye(6):
-        motion = free_fall(platform)._replace(forces=forces, wrench=wrench)
-        wanted = motion.run(exact, 50 * engine.timestep)
-        effect = pose_error(wanted, exact.reset())
-        # The first order counts 51 halves of a step squared for 50: an error of 2 %.
-        slack = 0.03 * effect if engine.fidelity == "fast" else tolerance_of(engine)
-        if effect > 1e-12:
-            acting += 1
-            assert effect > 10 * slack
-        assert pose_error(motion.run(engine, 50 * engine.timestep), wanted) < slack + 1e-12
-    # Pillars do not turn about the vertical axis.
-    assert acting == (6 if platform.dof == 6 else 5)
-
-
 def test_holding_forces_hold(fresh, pose_error, still):
     engine = fresh()
     platform = engine.platform
@@ -199,62 +134,3 @@ def test_holding_forces_hold(fresh, pose_error, still):
     assert pose_error(state, home) < EQUILIBRIUM[engine.name]
     falling = engine.step(np.zeros(platform.n_actuators)).twist
     assert falling[2] < -0.1 * engine.timestep * platform.parameters.gravity
-
-
-def test_legs_follow_the_platform(fresh, push):
-    engine = fresh()
-    platform, motion = engine.platform, push(engine.platform)
-    state = run(motion, engine)
-    # Softness of the loops; of the first order in the rates: 6e-7 and 2e-4 measured. The feet of
-    # pillars are light and carry all, cranks turn by more than their tips move.
-    slack = 1e-7 if engine.fidelity == "accurate" else 2e-6
-    slack *= 10 if platform.kind in ("pillar", "rss") else 1
-    lengths, rates = platform.inverse_kinematics(state.pose), platform.jacobian(state.pose)
-    assert_within(state.lengths, lengths, slack)
-    assert_within(state.rates, rates @ state.twist, 500 * slack)
-    assert engine.loop_gap < 2 * slack
-
-
-@pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
-@pytest.mark.parametrize("platform", UNTUNED, indirect=True)
-def test_own_defaults_cost_accuracy(make, engine_name, platform, push, pose_error):
-    """Damping, soft loops and loose solvers, whatever the time step."""
-    motion, step = push(platform), suitable_timestep(platform)
-    wanted = motion.run(make("analytic", platform, step), 100 * step)
-    runs = [
-        motion.run(
-            make(engine_name, platform, step, largest_gap=1.0, engine_defaults=defaults), 100 * step
-        )
-        for defaults in (False, True)
-    ]
-    tuned, untuned = (pose_error(run, wanted) for run in runs)
-    # The short steps that struts ask for help the defaults.
-    assert untuned > (10 if platform.kind == "strut" else 1e3) * tuned
-
-
-@pytest.mark.slow
-def test_order_of_convergence(
-    subtests,
-    make,
-    platform,
-    fidelity,
-    push,
-    pose_error,
-):
-    motion = push(platform)
-    # The fastest mode of struts and the turning of cranks have to be resolved well.
-    step = {"strut": 8e-6, "rss": 2.5e-4}.get(platform.kind, 1e-3)
-    wanted = motion.run(make("analytic", platform, step), 120 * step)
-    for (name, of_fidelity), (order, largest) in ORDERS.items():
-        if of_fidelity != fidelity:
-            continue
-        with subtests.test(name):
-            pytest.importorskip("pybullet" if name == "bullet" else "numpy")
-            runs = [
-                motion.run(make(name, platform, largest * step / 2**k, fidelity), 120 * step)
-                for k in range(3)
-            ]
-            errors = [pose_error(run, wanted) for run in runs]
-            # Higher terms still show at the largest step.
-            found = np.log2(np.divide(errors[:-1], errors[1:]))
-            assert_within(found, order, 0.17)

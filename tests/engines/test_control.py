@@ -60,19 +60,3 @@ def test_position_control_holds_a_pose(
     )
     assert np.abs(motion.pose[-500:] - raised(platform)).max() < STILL[engine_name]
     assert np.abs(motion.twist[-500:]).max() < 100.0 * STILL[engine_name]
-
-
-@pytest.mark.slow
-def test_saved_state_continues_after_copies_were_joined(fresh, controller, same_bits):
-    """Over a whole join time of PyBullet's copies; other engines have to pass as well."""
-    engine, other = fresh(4), fresh(4)
-    state = engine.reset()
-    for step in range(200):
-        if step == 100:
-            saved = engine.save()
-            restored = other.restore(saved)
-            assert same_bits(restored, state)
-        state = engine.step(controller(0.0, state))
-        if step >= 100:
-            restored = other.step(controller(0.0, restored))
-            assert same_bits(restored, state)

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from unsymmetric import content_without_symmetry
 
 from twin.analysis.platform import Platform
-from twin.engines.mechanism import JointForces, make_mechanism
 from twin.machine.file.read import parameters_from
 
 
@@ -46,20 +44,3 @@ def test_engines_follow_the_reference(make, name, viscous, coulomb, pose_error):
         assert error / half == pytest.approx(2.0, abs=0.4)
     free = rocked(make, "analytic", machine(0.0, 0.0), 1e-3, "accurate")
     assert not (viscous or coulomb) or pose_error(free, wanted) > 1e-3
-
-
-def test_force_law():
-    """-(viscous + coulomb / sqrt(|v|^2 + transition_speed^2)) v, and nothing else on pillars."""
-    platform = machine(150.0, 20.0)
-    mechanism = make_mechanism(platform.parameters)
-    forces = JointForces(mechanism)
-    assert len(forces.joints) == 2 * len(mechanism.frictions) == 6
-    x, y = mechanism.indices(mechanism.frictions[0].joints)
-    rates = np.zeros(len(mechanism.joint_names))
-    rates[[x, y]] = 0.3, -0.4
-    found = np.zeros(len(rates))
-    found[forces.joints] = forces(np.zeros(6), rates[forces.joints])
-    size = 150.0 + 20.0 / np.sqrt(0.25 + 1e-4)
-    assert_allclose(found[[x, y]], [-0.3 * size, 0.4 * size], rtol=1e-14)
-    found[[x, y]] = 0.0
-    assert not found.any()

@@ -117,15 +117,14 @@ def test_joints_end_at_their_largest_angle(name, field, body, sign, tilted):
     assert 0.99 * most < held < (1.0 + ANGLE_OVERRUN) * most < free
 
 
-def test_the_engine_has_no_limits_as_the_equations_have_none():
+def test_the_engine_has_no_limits_as_the_equations_have_none(srspm):
     """`srspm` falls through its base in the benchmark: in the engine as in the reference."""
-    platform = twin.load("srspm")
-    wanted = platform.simulate(0.3, forces=np.zeros(6)).pose[-1]
-    engine = MujocoEngine(platform)
+    wanted = srspm.simulate(0.3, forces=np.zeros(6)).pose[-1]
+    engine = MujocoEngine(srspm)
     engine.reset()
     for _ in range(300):
         engine.step(np.zeros(6))
-    coordinates = platform.inverse_kinematics(engine.state.pose)
-    assert (coordinates < platform.minimum_coordinates - 0.02).all()
+    coordinates = srspm.inverse_kinematics(engine.state.pose)
+    assert (coordinates < srspm.minimum_coordinates - 0.02).all()
     assert_within(engine.state.pose, wanted, 1e-6)
     engine.close()

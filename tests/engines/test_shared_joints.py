@@ -12,7 +12,6 @@ from twin.analysis.feasibility.collisions import closest_legs
 from twin.engines import make_engine
 from twin.engines.export import export
 from twin.engines.mechanism import make_mechanism
-from twin.engines.projection import TREE_MODULES, projection
 from twin.viewer.film import home_png
 
 pytestmark = pytest.mark.quick
@@ -24,18 +23,6 @@ FALL = 0.02
 
 TOLERANCES = {"mujoco": 1e-7, "bullet": 1e-8}
 """[m, rad] of the pose after the fall; a joint that is held at the wrong place shows in 1e-4."""
-
-
-def test_projection(subtests, random_motion):
-    for engine in TREE_MODULES:
-        for layout in LAYOUTS:
-            with subtests.test(f"{engine}, {layout}"):
-                pytest.importorskip(LIBRARIES[engine])
-                platform = machine_with_shared_joints(layout)
-                motion = random_motion(platform, 0)
-                wanted = platform.inverse_dynamics(*motion)
-                found = projection(engine, platform, *motion).forces
-                assert_within(found, wanted, 1e-9 * np.abs(wanted).max())
 
 
 def test_engines_agree(subtests):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from refusals import refused
 from tolerance import assert_within, max_abs
 from unsymmetric import content_without_symmetry
@@ -48,12 +47,6 @@ def test_limits_of_an_oscillator(frequency):
     heavy = Linearisation(np.zeros((1, 1)), np.array([[-frequency]]))
     assert heavy.growth(0.999 * REAL_LIMIT / frequency, "rk4") < 1.0 + 1e-6
     assert heavy.growth(1.01 * REAL_LIMIT / frequency, "rk4") > 1.0 + 1e-3
-
-
-def test_modes_of_an_oscillator():
-    modes = oscillator(10.0, 0.1).modes
-    assert_allclose(np.abs(modes), 10.0, rtol=1e-14)
-    assert_allclose(modes.real, -1.0, rtol=1e-13)
 
 
 @pytest.mark.parametrize(

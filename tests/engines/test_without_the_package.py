@@ -14,7 +14,6 @@ from package_walk import ROOT
 import twin
 from twin.engines.mechanism import make_mechanism
 from twin.engines.urdf import robot_urdf
-from twin.machine.machine import assets_folder
 
 BALL = "{http://drake.mit.edu}ball_constraint"
 
@@ -60,63 +59,3 @@ def test_programs_of_the_page_run_other_machines(name, tmp_path):
         assert old in program
         program = program.replace(old, new)
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", twin.machine_names())
-def test_importer_of_isaac_sim_reads_the_machine(name, tmp_path):
-    """Needs `isaacsim-asset-isolated`, which is for Python 3.12 alone."""
-    pytest.importorskip("isaacsim.asset.importer.urdf", reason="needs Isaac Sim's importer")
-    from pxr import Usd, UsdPhysics
-
-    page = (ROOT / "docs" / "export.md").read_text()
-    gazebo, isaac = (
-        re.search(rf"^### {title}.*?^```py\w*\n(.*?)^```", page, re.M | re.S)[1]
-        for title in ("Gazebo", "Isaac Sim")
-    )
-    folder = f"from pathlib import Path\nfolder = Path({str(assets_folder() / name)!r})\n"
-    subprocess.run([sys.executable, "-c", folder + gazebo + isaac], cwd=tmp_path, check=True)
-    stage = Usd.Stage.Open(str(tmp_path / "isaac.usda"))
-    prims = list(stage.Traverse())
-    masses = [
-        UsdPhysics.MassAPI(prim).GetMassAttr().Get()
-        for prim in prims
-        if prim.HasAPI(UsdPhysics.RigidBodyAPI)
-    ]
-    machine = make_mechanism(twin.load(name).parameters)
-    urdf = ElementTree.fromstring(robot_urdf(twin.load(name)))
-    given = sum(float(mass.get("value")) for mass in urdf.iterfind("link/inertial/mass"))
-    assert len(masses) == len(urdf.findall("link"))
-    assert min(masses) > 0.0
-    small = 1e-5 * len(masses)
-    assert sum(masses) == pytest.approx(given, abs=small)
-    moving = sum(joint.get("type") != "fixed" for joint in urdf.iterfind("joint"))
-    kinds = [UsdPhysics.RevoluteJoint, UsdPhysics.PrismaticJoint, UsdPhysics.SphericalJoint]
-    turning, sliding, closing = (sum(prim.IsA(kind) for prim in prims) for kind in kinds)
-    assert turning + sliding == moving
-    assert closing == len(machine.loops)
-
-
-@pytest.mark.parametrize("step", [1e-3, 5e-4])
-def test_drake_moves_as_the_reference(step):
-    plants = pytest.importorskip("pydrake.multibody.plant", reason="needs Drake")
-    from pydrake.multibody.parsing import Parser
-    from pydrake.systems.analysis import Simulator
-
-    machine = twin.load("stewart")
-    plant = plants.MultibodyPlant(time_step=step)
-    plant.set_discrete_contact_approximation(plants.DiscreteContactApproximation.kSap)
-    Parser(plant).AddModelsFromString(robot_urdf(machine), "urdf")
-    plant.WeldFrames(plant.world_frame(), plant.GetFrameByName("base"))
-    plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -machine.parameters.gravity])
-    plant.Finalize()
-    assert plant.num_constraints() == 6
-    simulator = Simulator(plant)
-    simulator.AdvanceTo(0.1)
-    context = simulator.get_context()
-    pose = plant.EvalBodyPoseInWorld(context, plant.GetBodyByName("platform"))
-    fallen = machine.simulate(0.1, forces=np.zeros(6)).pose[-1]
-    # Euler's method is late by half a step of free fall.
-    late = 0.5 * step * 0.1 * machine.parameters.gravity
-    assert pose.translation()[2] == pytest.approx(fallen[2], abs=1.2 * late)
-    assert abs(pose.translation()[2] - fallen[2]) > 0.5 * late

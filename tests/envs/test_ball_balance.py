@@ -5,13 +5,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import refused
-from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
 import twin
 import twin.envs
 from twin.envs.ball_balance import BalanceLaw, BallBalanceEnv
-from twin.envs.channels import channel_scales, channel_slices
 from twin.model.ball import Ball, ball_for
 
 ID = "twin/BallBalance-v0"
@@ -71,7 +69,6 @@ def test_a_linear_law_solves_it(machine, engine):
     assert len(infos) == steps and infos[-1]["termination"] == ""
     assert distances[0] > 0.4 * radius
     assert distances[-1] < 0.04 * radius
-    env.close()
 
 
 def test_a_law_for_one_engine_does_the_same_in_another():
@@ -81,7 +78,6 @@ def test_a_law_for_one_engine_does_the_same_in_another():
     for engine in ENGINES[:2]:
         env = make(engine=engine)
         found.append(away(run(env, BalanceLaw(env.task), 500, seed=3)))
-        env.close()
     assert_within(found[0], found[1], 1e-3)
 
 
@@ -91,7 +87,6 @@ def test_without_a_law_the_ball_is_lost():
     assert infos[-1]["termination"] == "ball"
     assert infos[-1]["reward_terms"]["loss"] == -1.0
     assert all(info["reward_terms"]["loss"] == 0.0 for info in infos[:-1])
-    env.close()
 
 
 def test_a_circling_target_is_followed():
@@ -104,63 +99,20 @@ def test_a_circling_target_is_followed():
     turned = abs(angle[-1] - angle[0])
     assert_allclose(turned, 2.0 * np.pi / 8.0 * 6.99, rtol=1e-9)
     assert away(infos)[-200:].max() < 0.1 * radii[0] + 0.01
-    env.close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("machine", twin.machine_names())
-def test_observation_is_what_it_says(machine):
-    env = make(machine=machine)
-    env.reset(seed=4)
-    random = np.random.default_rng(0)
-    for _ in range(5):
-        action = random.uniform(-1.0, 1.0, env.action_space.shape or ())
-        observation, *_, info = env.step(action)
-    task, batch = env.task, env.task.batch
-    turn = Rotation.from_quat(batch.pose[0, 3:], scalar_first=True)
-    arm = batch.ball[0, :3] - batch.pose[0, :3]
-    velocity = batch.ball[0, 7:10] - batch.twist[0, :3] - np.cross(batch.twist[0, 3:], arm)
-    position = turn.inv().apply(arm)[:2]
-    wanted = {
-        "target error": info["target"] - position,
-        "ball position": position,
-        "ball velocity": turn.inv().apply(velocity)[:2],
-        "slope": [-turn.apply(axis)[2] for axis in np.eye(3)[:2]],
-        "tilt rate": turn.inv().apply(batch.twist[0, 3:])[:2],
-        "coordinate": batch.measured[0] - task.scales.middle,
-        "rate": batch.measured_rates[0],
-        "target velocity": [0.0, 0.0],
-    }
-    where, scales = channel_slices(task.observations), channel_scales(task.observations)
-    for name, value in wanted.items():
-        expected = np.clip(np.asarray(value) / scales[where[name]], -10.0, 10.0)
-        assert_allclose(observation[where[name]], expected, rtol=1e-6, atol=1e-6)
-    assert_array_equal(observation[where["last action"]], action.astype(np.float32))
-    env.close()
 
 
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator", "rss"])
-def test_increments_tilt_the_platform(machine):
-    """Roll and pitch add up to what was asked for, and stop at their bounds."""
+def test_the_tilt_stops_within_the_machines_range(machine):
     env = make(machine=machine)
     env.reset(seed=0, options={"ball": [0.0, 0.0, 0.0, 0.0]})
-    step = np.asarray(env.task.actions[0].scale)
-    for action in ([1.0, 0.0], [1.0, 0.5], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]):
-        info = env.step(np.array(action))[-1]
-    for _ in range(40):
-        info = env.step(np.zeros(2))[-1]
-    turn = Rotation.from_quat(info["pose"][3:], scalar_first=True)
-    home = Rotation.from_quat(env.platform.home[3:], scalar_first=True)
-    moved = (turn * home.inv()).as_rotvec()[:2]
-    assert_allclose(moved, step * [2.0, 0.5], rtol=2e-2, atol=1e-5)
     for _ in range(200):
         info = env.step(np.array([1.0, 1.0]))[-1]
         if info["termination"]:
             break
     assert info["termination"] == "ball", "the tilt must not leave the machine's range"
-    env.close()
 
 
+@pytest.mark.slow
 def test_every_machine_and_action(subtests):
     for machine in twin.machine_names():
         for action in ["tilt", "pose", "velocities"]:
@@ -173,7 +125,6 @@ def test_every_machine_and_action(subtests):
                     observation, reward, ended, _, _ = env.step(0.2 * env.action_space.sample())
                     assert np.isfinite(observation).all() and np.isfinite(reward)
                     assert not ended
-                env.close()
 
 
 def test_targets_change_when_they_are_due():
@@ -183,7 +134,6 @@ def test_targets_change_when_they_are_due():
     assert_array_equal(changes, [10, 20, 30, 40])
     reach = 0.5 * env.task.ball.plate_radius
     assert (np.linalg.norm(targets, axis=1) <= reach).all()
-    env.close()
 
 
 def test_options_of_reset_and_of_the_ball():
@@ -194,11 +144,10 @@ def test_options_of_reset_and_of_the_ball():
     assert_allclose(info["target"], [0.05, 0.01], rtol=1e-15)
     assert_allclose(info["ball_position"], start[:2], rtol=1e-12, atol=1e-15)
     assert_allclose(info["ball_velocity"], start[2:], rtol=1e-12, atol=1e-15)
-    for wrong in ({"ball": [0.2, 0.0, 0.0, 0.0]}, {"target": [1.0]}, {"goal": [0.0, 0.0]}):
+    for wrong in ({"ball": [0.2, 0.0, 0.0, 0.0]}, {"target": [1.0]}):
         with refused():
             env.reset(options=wrong)
-    env.close()
-    for options in ({"ball": "steel"}, {"hold": 0.0}, {"action": "forces"}, {"colour": 1}):
+    for options in ({"ball": "steel"}, {"hold": 0.0}, {"action": "forces"}):
         with refused():
             make(**options)
 
@@ -206,4 +155,3 @@ def test_options_of_reset_and_of_the_ball():
 def test_the_usual_ball_suits_the_machine():
     env = make(machine="micro_hexapod")
     assert env.task.batch.rolling_ball == ball_for(env.platform.parameters)
-    env.close()

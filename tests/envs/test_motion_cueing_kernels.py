@@ -1,6 +1,5 @@
 """Kernels of MotionCueing against the offline functions of `twin.motion.cueing`."""
 
-import car_reference
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,22 +24,16 @@ from twin.kernels.tasks.motion_cueing.task import (
     above_threshold,
     false_part,
     false_term,
-    neutral_term,
-    perception_term,
 )
 from twin.motion.cueing import (
     MANOEUVRES,
     Car,
     Perceived,
     Tyre,
-    cue,
     make_manoeuvre,
-    perceived,
-    perceived_error,
-    sensed_manoeuvre,
 )
 from twin.motion.cueing.algorithm import motion_of_axes
-from twin.motion.cueing.manoeuvre import GRAVITY, TIME_STEP
+from twin.motion.cueing.manoeuvre import GRAVITY
 from twin.motion.cueing.perception import (
     CANAL_ADAPTATION,
     CANAL_LONG,
@@ -62,17 +55,6 @@ def sensed(models, left, right, out):
         sense_all(models, states, left[k], right[k], out[k])
 
 
-def test_perception_is_that_of_the_package(subtests):
-    for period in [0.002, 0.01, 0.05]:
-        with subtests.test(f"{period}"):
-            random = np.random.default_rng(4)
-            inputs = np.cumsum(random.normal(size=(800, 6)), axis=0) * 0.1
-            force, rate = perceived(inputs[:, :3] + REST, inputs[:, 3:], period)
-            before, found = np.vstack([np.zeros(6), inputs[:-1]]), np.empty((800, 6))
-            sensed(perception_models(period), before, inputs, found)
-            assert_allclose(found, np.hstack([force, rate]), rtol=1e-9, atol=1e-9)
-
-
 def test_perception_of_a_step_has_its_closed_form():
     period, held = 0.01, np.ones((300, 6))
     found = np.empty((300, 6))
@@ -88,22 +70,6 @@ def test_perception_of_a_step_has_its_closed_form():
     canal = (other * np.exp(-time / one) - one * np.exp(-time / other)) / (other - one)
     wanted = np.stack([otolith] * 3 + [canal] * 3, axis=1)
     assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
-
-
-def test_car_drives_as_in_plain_python(subtests):
-    for car in [
-        Car(),
-        Car(mass=900.0, height=0.4, head=(0.3, -0.4, 0.9), rear_tyre=Tyre(6e4, 0.7, 1.6)),
-        Car(front_tyre=Tyre(7e4, linear=True), pitch_stiffness=5e4),
-    ]:
-        with subtests.test(f"{car}"):
-            time = 0.5 * TIME_STEP * np.arange(1601)
-            steer, traction = 0.08 * np.sin(2.0 * time), 4.0 * np.cos(1.3 * time) - 1.5
-            wanted = car_reference.drive(car, 18.0, steer, traction)
-            found = car.drive("drive", 18.0, steer, traction)
-            assert_within(found.time, wanted.time, 1e-12)
-            assert_allclose(found.specific_force, wanted.specific_force, rtol=1e-10, atol=1e-10)
-            assert_allclose(found.angular_rate, wanted.angular_rate, rtol=1e-10, atol=1e-11)
 
 
 def test_drives_are_varied_and_follow_from_the_generator():
@@ -179,69 +145,6 @@ def test_false_cues_are_those_of_the_package(ours, theirs):
     assert false_term(vehicle, vehicle, PERCEPTION_THRESHOLDS) == 0.0
 
 
-def test_terms_have_their_closed_forms():
-    error = 10.0 * PERCEPTION_THRESHOLDS * [1.0, 2.0, 3.0, 0.0, 0.0, 3.0]
-    assert perception_term(error, PERCEPTION_THRESHOLDS, 0, 3) == pytest.approx(-14.0 / 3.0)
-    assert perception_term(error, PERCEPTION_THRESHOLDS, 3, 6) == pytest.approx(-3.0)
-    axes, travel = np.array([0.1, 9.0, 0.3, 9.0, 9.0, 9.0]), np.full(6, 0.2)
-    assert neutral_term(axes, travel, np.array([0, 2])) == pytest.approx(-1.25)
-
-
-def placed(environment, pose, twist):
-    """Return what is perceived on a platform that is put to poses, one per period."""
-    task = environment.task
-    environment.reset(seed=0)
-    rows = []
-    for k in range(len(pose)):
-        task.batch.pose[0], task.batch.twist[0], task.steps[0] = pose[k], twist[k], k
-        task.evaluate(np.array([0]))
-        rows.append(task.signals["perceived_platform"][0].copy())
-    return np.array(rows)
-
-
-@pytest.mark.parametrize("name", ["driving_simulator", "stewart"])
-def test_platform_is_felt_as_by_the_comparison(name):
-    machine, manoeuvre = twin.load(name), make_manoeuvre("step_steer")
-    head = (0.2, -0.1, 1.1)
-    motion = cue(machine, manoeuvre, "classical", head=head).motion
-    largest = []
-    for period in (0.02, 0.01, 0.005):
-        wanted = perceived_error(manoeuvre, sensed_manoeuvre(machine, motion, head, 1e-3), period)
-        pose, twist, _ = machine.constrain(*motion.sample(wanted.time))
-        environment = MotionCueingEnv(machine, manoeuvre=manoeuvre, period=period, head=head)
-        found = placed(environment, pose, twist)
-        reference = perceived_error(
-            manoeuvre, sensed_manoeuvre(machine, motion, head, 1e-3), 1e-3
-        ).platform
-        every = round(period / 1e-3)
-        exact = np.hstack(reference)[::every][: len(found)]
-        largest.append(np.abs(found - exact).max(axis=0) / PERCEPTION_THRESHOLDS)
-        environment.close()
-    # Second order in the period.
-    assert np.max(largest[1]) < 0.1
-    assert np.max(largest[2]) < 0.1 * np.max(largest[0])
-
-
-@pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator", "micro_hexapod"])
-def test_axes_are_those_of_the_cueing_package(name):
-    environment = MotionCueingEnv(name)
-    task, machine = environment.task, twin.load(name)
-    random, values = np.random.default_rng(2), np.zeros((5, 6))
-    free = task.axes.free
-    values[:, free] = random.uniform(-0.5, 0.5, (5, len(free))) * task.axes.travel[free]
-    still = np.zeros_like(values)
-    poses = motion_of_axes(machine, AxisSample(values, still, still)).pose
-    environment.reset(seed=0)
-    for value, pose in zip(values, poses, strict=True):
-        task.batch.pose[0] = pose
-        task.evaluate(np.array([0]))
-        found = task.signals["axes"][0]
-        if machine.dof == 6:
-            assert_allclose(found, value, rtol=1e-9, atol=1e-12)
-        else:
-            assert_allclose(found[free], value[free], rtol=0.02, atol=1e-4)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "action"),
@@ -284,4 +187,3 @@ def test_command_keeps_range_and_speed(name, action):
         reached = np.maximum(reached, np.abs(now - task.scales.middle) / task.scales.half)
         last = now.copy()
     assert reached.max() > 0.5
-    environment.close()

@@ -7,7 +7,6 @@ import warnings
 import gymnasium as gym
 import numpy as np
 import pytest
-from conftest import MACHINES
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import refused
@@ -287,21 +286,6 @@ def test_wrong_options_are_named(subtests):
                 assert caught.value.field == field
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("name", twin.envs.environment_ids())
-def test_wrong_actions_are_refused(name, env):
-    size = env.action_space.shape[0]
-    with pytest.raises(StateError, match="reset"):
-        env.step(np.zeros(size))
-    env.reset(seed=0)
-    before = env.task.batch.pose.copy()
-    for action in (np.full(size, np.nan), np.full(size, np.inf), np.zeros(size + 1), 0.0):
-        with refused(field="action"):
-            env.step(action)
-    assert_array_equal(env.task.batch.pose, before)
-    env.step(np.zeros(size))
-
-
 def test_actions_of_all_kinds_of_numbers(subtests):
     for kind in [np.int8, np.int64, np.float16, np.float64, np.longdouble, ">f4"]:
         with subtests.test(f"{kind}"):
@@ -337,15 +321,4 @@ def test_an_episode_that_was_refused_does_not_go_on():
         env.reset(options={"colour": "red"})
     with pytest.raises(StateError, match="reset"):
         env.step(np.zeros(6))
-    env.close()
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("machine", MACHINES)
-def test_every_machine_tracks_poses(machine, engine):
-    env = make("twin/PoseTracking-v0", engine, machine=machine)
-    run = drive(env, 1, 10)
-    assert all(each[0] in env.observation_space for each in run)
-    assert env.task.batch.gap.max() < 1e-3
-    assert env.platform.name == twin.load(machine).name
     env.close()

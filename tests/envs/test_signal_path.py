@@ -18,7 +18,6 @@ def rollout(env, actions, **reset):
     """Return the observations `(k, o)` of an episode and the info of its reset."""
     seen, info = env.reset(seed=4, **reset)
     found = [seen, *(env.step(action)[0] for action in actions)]
-    env.close()
     return np.array(found), info
 
 
@@ -55,7 +54,6 @@ def test_noise_has_its_size_and_that_of_a_seed():
     seen, _ = vectors.reset(seed=4)
     assert_array_equal(seen[0], noisy[0])
     assert_array_equal(vectors.step(np.zeros((2, 6)))[0][0], noisy[1])
-    vectors.close()
     moved, _ = rollout(gym.make(name), still, options={"action_noise": 0.2})
     sent = moved[1:, -6:]
     assert abs(sent.std() / 0.2 - 1.0) < 0.1

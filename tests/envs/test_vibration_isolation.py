@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import assert_all_refused, refused
-from scipy.spatial.transform import Rotation
 from tolerance import assert_within, max_abs
 
 import twin
@@ -87,56 +86,6 @@ def test_the_usual_shaking_stays_within_the_actuators(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["compliant_stewart", "stewart", "driving_simulator"])
-def test_observation_is_what_the_sensors_tell(name):
-    env = VibrationIsolationEnv(name, **QUIET)
-    task = env.task
-    batch, where = task.batch, channel_slices(task.observations)
-    scale = {channel.name: np.asarray(channel.scale) for channel in task.observations}
-    random = np.random.default_rng(4)
-    env.reset(seed=2)
-    start, gravity = (
-        batch.measured[0].copy(),
-        np.array([0.0, 0.0, task.platform.parameters.gravity]),
-    )
-    twist, rate, moving = np.zeros(6), np.zeros(3), np.zeros((2, 3))
-    fade = np.exp(-batch.period / 1.0)
-    for _ in range(25):
-        action = random.uniform(-1.0, 1.0, env.action_space.shape)
-        observation, *_, info = env.step(action)
-        turn = Rotation.from_quat(batch.pose[0, 3:], scalar_first=True)
-        linear = (batch.twist[0, :3] - twist[:3]) / batch.period + info["base_acceleration"]
-        assert_allclose(info["absolute_acceleration"], linear, rtol=1e-9, atol=1e-12)
-        felt, spin = (
-            turn.inv().apply(linear + gravity) - gravity,
-            turn.inv().apply(batch.twist[0, 3:]),
-        )
-        moving = fade * moving + batch.period * np.array([felt, info["base_acceleration"]])
-        wanted = {
-            "platform acceleration": felt,
-            "platform angular rate": spin,
-            "platform angular acceleration": (spin - rate) / batch.period,
-            "base acceleration": info["base_acceleration"],
-            "platform velocity": moving[0],
-            "base velocity": moving[1],
-            "coordinate": batch.measured[0] - start,
-            "rate": batch.measured_rates[0],
-            "effort": batch.effort[0] - task.scales.holding,
-            "last action": action,
-        }
-        for channel, value in wanted.items():
-            assert_allclose(
-                observation[where[channel]],
-                np.clip(value / scale[channel], -10.0, 10.0),
-                rtol=1e-6,
-                atol=1e-6,
-                err_msg=channel,
-            )
-        twist, rate = batch.twist[0].copy(), spin
-    env.close()
-
-
-@pytest.mark.slow
 def test_noise_is_that_of_the_readings():
     env = VibrationIsolationVectorEnv(16, accelerometer_noise=0.3, gyroscope_noise=0.02)
     still = VibrationIsolationVectorEnv(16, **QUIET)
@@ -152,8 +101,6 @@ def test_noise_is_that_of_the_readings():
         part = found[:, 3 * k : 3 * k + 3] * scale[k]
         assert_allclose(part.std(axis=0), size, rtol=0.1)
         assert max_abs(part.mean(axis=0)) < 0.15 * size
-    env.close()
-    still.close()
 
 
 def test_what_arrives_is_what_the_linear_model_says(subtests):
@@ -184,7 +131,6 @@ def test_what_arrives_is_what_the_linear_model_says(subtests):
             found = (wanted @ given + pushed @ forces)[:3]
             # Means over a step are of the second order in it: (omega h)^2 / 6.
             assert_within(left, found, 5e-3 * max_abs(found))
-            env.close()
 
 
 def test_without_actions_the_drives_hold():
@@ -194,7 +140,6 @@ def test_without_actions_the_drives_hold():
     held = max_abs(away * env.task.observations[6].scale)
     moved = max_abs(stacked(infos, "pose")[:, :3] - env.platform.home[:3])
     assert held < 0.1 * moved
-    env.close()
 
 
 def test_absolute_motion_is_that_of_base_and_platform():
@@ -212,7 +157,6 @@ def test_absolute_motion_is_that_of_base_and_platform():
     squares = [np.sum(stacked(infos, f"{name}_acceleration") ** 2) for name in ("absolute", "base")]
     ratio = float(np.sqrt(squares[0] / squares[1]))
     assert infos[-1]["transmissibility"] == pytest.approx(ratio, rel=1e-9)
-    env.close()
 
 
 def test_the_base_rests_after_its_shaking():
@@ -221,17 +165,6 @@ def test_the_base_rests_after_its_shaking():
     given = stacked(infos, "base_acceleration")
     assert max_abs(given[:100]) > 0.3 and not np.abs(given[100:]).any()
     assert max_abs(infos[-1]["absolute_acceleration"]) < 0.01
-    env.close()
-
-
-def test_reward_terms():
-    weights = {"acceleration": 0.3, "stroke": 0.7}
-    env = VibrationIsolationEnv(weights=weights)
-    usual = {**env.task.terms, **weights}
-    for info in run(env, np.linspace(-1.0, 1.0, 6), 5, seed=0):
-        total = sum(usual[name] * value for name, value in info["reward_terms"].items())
-        assert info["reward"] == pytest.approx(total, rel=1e-12)
-    env.close()
 
 
 @pytest.mark.parametrize("machine", ["stewart", "compliant_stewart"])
@@ -239,7 +172,6 @@ def test_forces_hold_the_machine_at_home(machine):
     env = VibrationIsolationEnv(machine, action="forces", acceleration=1e-9)
     infos = run(env, np.zeros(6), 40, seed=0)
     assert max_abs(infos[-1]["absolute_displacement"]) < 1e-6
-    env.close()
 
 
 @pytest.mark.parametrize(
@@ -264,7 +196,6 @@ def test_a_law_keeps_the_platform_stiller_than_the_passive_machine(configuration
     assert left[1] < 0.3 * left[0]
     rewards = [float(np.mean(stacked(infos, "reward"))) for infos in (passive, active)]
     assert rewards[1] > rewards[0] + 0.2
-    env.close()
 
 
 def test_a_rigid_machine_is_kept_still_by_moving_against_its_base():
@@ -274,7 +205,6 @@ def test_a_rigid_machine_is_kept_still_by_moving_against_its_base():
         for policy in (np.zeros(6), IsolationLaw(env.task))
     )
     assert active < 0.3 < 0.9 < passive
-    env.close()
 
 
 def test_the_law_is_linear_and_within_the_actions():
@@ -301,7 +231,6 @@ def test_the_law_is_linear_and_within_the_actions():
     for task in (VibrationIsolationEnv(action="forces").task, PoseTrackingEnv().task, None):
         with refused("task"):
             IsolationLaw(task)
-    env.close()
 
 
 @pytest.mark.parametrize(
@@ -319,7 +248,6 @@ def test_ends_have_reasons(options, action, reason):
     with pytest.warns(UserWarning, match="after the end"):
         *_, ended, _, _ = env.step(np.zeros(6))
     assert ended
-    env.close()
 
 
 def test_bad_options_are_refused():
@@ -329,10 +257,7 @@ def test_bad_options_are_refused():
             ({"action": "pose"}, "action"),
             ({"acceleration": -1.0}, "acceleration"),
             ({"lowest_frequency": 30.0}, "lowest_frequency"),
-            ({"colour": "red"}, "colour"),
             ({"lines": 0}, "lines"),
-            ({"timestep": 3e-3}, "timestep"),
-            ({"weights": {"beauty": 1.0}}, "weights"),
             ({"accelerometer_noise": np.nan}, "accelerometer_noise"),
         ],
     )
@@ -345,7 +270,3 @@ def test_episodes_may_be_shaken_otherwise():
         infos = run(env, np.zeros(6), 100, seed=0, options={"acceleration": size})
         sizes.append(stacked(infos, "base_acceleration"))
     assert_allclose(sizes[1], 2.0 * sizes[0], rtol=1e-9, atol=1e-12)
-    for wrong in ({"colour": "red"}, {"acceleration": 0.0}, {"lowest_frequency": np.nan}):
-        with refused():
-            env.reset(seed=0, options=wrong)
-    env.close()

@@ -8,16 +8,14 @@ import pickle
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from refusals import refused
 from shipped import SHIPPED, shipped_content
 
 import twin
 from twin.basics.toml import LARGEST_FILE
-from twin.errors import MachineNotFoundError, ParameterError, TwinError
+from twin.errors import MachineNotFoundError, ParameterError
 from twin.machine import read_parameters
-from twin.machine.file.read import parameters_from, parameters_hash
+from twin.machine.file.read import parameters_hash
 from twin.machine.machine import parameters_path
 
 MISSING = object()
@@ -37,11 +35,7 @@ ROUND = {"source": "Test", "radius": 0.6, "half_spacing": 0.3, "center_angle": 0
 
 FAULTS = {
     "unknown field": Fault("stewart", "colour", "red"),
-    "cylinder's field in a rigid body": Fault("stewart", "leg.rod.density", 7858.0),
     "missing tensor": Fault("stewart", "leg.rod.inertia", MISSING, "leg.rod"),
-    "missing source": Fault("srspm", "leg.housing.source", MISSING),
-    "no gravity": Fault("stewart", "gravity", MISSING),
-    "mass zero": Fault("stewart", "platform.body.mass", 0.0),
     "inertia without mass": Fault("stewart", "leg.housing.mass", 0.0, "leg.housing"),
     "tube inside out": Fault("srspm", "leg.housing.inner_radius", 0.03, "leg.housing"),
     "cylinder without volume": Fault("srspm", "leg.rod.outer_radius", 1e-200, "leg.rod"),
@@ -61,7 +55,6 @@ FAULTS = {
         "base.joints",
         {"source": "Test", "coordinates": [[0.4, 0.1 * (i % 2), 0.0] for i in range(6)]},
     ),
-    "center with two numbers": Fault("stewart", "platform.body.center_of_mass", [0.0, 0.0]),
     "five platform joints": Fault(
         "stewart",
         "platform.joints",
@@ -71,21 +64,10 @@ FAULTS = {
         "stewart", "base.joints.coordinates", [[0.0, 0.0, 0.0]], "base.joints.radius"
     ),
     "pairs that overlap": Fault("stewart", "base.joints.half_spacing", "60 deg"),
-    "half a place": Fault("stewart", "platform.joints.shift", 1.5),
     "leg too short for home": Fault("stewart", "home.position", [0.0, 0.0, 0.5]),
     "minimum above maximum": Fault("stewart", "leg.actuator.minimum", 1.2, "leg.actuator"),
-    "negative thrust": Fault("stewart", "leg.actuator.force", "-3 kN"),
     "more for ever than in peak": Fault(
         "stewart", "leg.actuator.continuous_force", "4 kN", "leg.actuator"
-    ),
-    "joint without an angle": Fault(
-        "stewart", "leg.platform_joint", {"source": "Test"}, "leg.platform_joint.maximum_angle"
-    ),
-    "joint that turns over": Fault(
-        "stewart",
-        "leg.base_joint",
-        {"source": "Test", "maximum_angle": "181 deg"},
-        "leg.base_joint.maximum_angle",
     ),
     "joint without a direction": Fault(
         "rss",
@@ -94,44 +76,29 @@ FAULTS = {
         "leg.elbow_joint.neutral",
     ),
     "quaternion of norm two": Fault("stewart", "home.orientation", [2.0, 0.0, 0.0, 0.0]),
-    "quaternion of huge numbers": Fault("stewart", "home.orientation", [1e200, 0.0, 0.0, 0.0]),
     "no direction": Fault("srspm", "leg.first_axis", [0.0, 0.0, 0.0]),
-    "direction of booleans": Fault("srspm", "leg.first_axis", [False, True, False]),
     "mirrored leg 7": Fault("stewart", "leg.mirrored", [2, 7]),
-    "mirrored leg true": Fault("stewart", "leg.mirrored", [True], "leg.mirrored.0"),
     "unit of another quantity": Fault("stewart", "platform.body.mass", "97 N"),
     "unknown unit": Fault("stewart", "base.joints.radius", "0.63 furlong"),
-    "boolean for a number": Fault("stewart", "gravity", True),
-    "number for a table": Fault("stewart", "platform", 5),
     "NaN": Fault("stewart", "platform.body.mass", math.nan),
-    "huge number": Fault("stewart", "base.joints.radius", 1e300),
-    "name with a path": Fault("stewart", "name", "../stewart"),
-    "empty title": Fault("stewart", "title", ""),
 }
-assert len(FAULTS) >= 30
 
 LEG_FAULTS = {
     "field of another kind": Fault("compliant_stewart", "leg.crank_length", 0.1),
-    "axial in a UPS leg": Fault("stewart", "leg.axial", {"stiffness": 1e6}),
     "rods too short to meet": Fault("rss", "leg.rod_length", 0.1, "home.position"),
     "rod with mass and density": Fault("rss", "leg.rod.mass", 0.4, "leg.rod"),
     "rod with density only": Fault("rss", "leg.rod.radius", MISSING, "leg.rod"),
     "unknown elbow": Fault("rss", "leg.branch", "upward"),
     "no direction of angle zero": Fault("rss", "leg.zero", [0.0, 0.0, 0.0]),
     "angle zero along the axis": Fault("rss", "leg.axis", [0.0, 0.0, 1.0], "leg.zero"),
-    "motor with a force": Fault("rss", "leg.actuator.force", 100.0),
     "motor range upside down": Fault("rss", "leg.actuator.minimum", "30 deg", "leg.actuator"),
     "motor cannot reach home": Fault("rss", "leg.actuator.minimum", 0.05, "home.position"),
     "parts longer than the leg": Fault("compliant_stewart", "leg.housing_length", 0.4, "leg"),
-    "spring without stiffness": Fault("compliant_stewart", "leg.stiffness", 0.0),
-    "viscoelastic leg with a housing": Fault("compliant_stewart", "leg.housing", {"mass": 1.0}),
-    "fixed foot 5": Fault("driving_simulator", "leg.fixed_foot", 5),
     "dry friction without a transition": Fault(
         "driving_simulator",
         "leg.friction",
         {"source": "Test", "viscous": 0.0, "transition_speed": 0.0},
     ),
-    "variant of no leg": Fault("stewart", "variant", [{"source": "Test", "legs": []}]),
     "variant of leg 7": Fault("stewart", "variant", [{"source": "Test", "legs": [7]}]),
     "variant of another kind": Fault(
         "stewart", "variant", [{"source": "Test", "legs": [1], "kind": "strut"}], "variant.0.kind"
@@ -160,9 +127,6 @@ LEG_FAULTS = {
     "configuration without source": Fault(
         "stewart", "configuration", {"hardware": {}}, "configuration.hardware.source"
     ),
-    "configuration with a capital name": Fault(
-        "stewart", "configuration", {"H": {"source": "Test"}}, "configuration.H"
-    ),
     "configuration with the name of the file as it stands": Fault(
         "stewart", "configuration", {"ideal": {"source": "Test"}}, "configuration.ideal"
     ),
@@ -178,7 +142,6 @@ LEG_FAULTS = {
         {"heavy": {"source": "Test", "platform": {"body": {"mass": -1.0}}}},
         "configuration.heavy.platform.body.mass",
     ),
-    "names of configurations": Fault("stewart", "configurations", ["hardware"]),
 }
 
 
@@ -250,9 +213,8 @@ def test_fault_is_named(subtests, tmp_path):
                 assert len(message) > 5
 
 
-def test_leg_along_its_first_axis(tmp_path):
-    platform = twin.load("srspm")
-    along = platform.platform_joints[0] + platform.home[:3] - platform.base_joints[0]
+def test_leg_along_its_first_axis(tmp_path, srspm):
+    along = srspm.platform_joints[0] + srspm.home[:3] - srspm.base_joints[0]
     file = write(tmp_path, changed("srspm", {"leg.first_axis": along.tolist()}))
     assert failure(file).problems[0][0] == "leg.first_axis"
 
@@ -406,34 +368,3 @@ def test_names_of_another_type(subtests):
     for name in [None, 5, b"stewart", "", "stew\0art", ["stewart"], object()]:
         with subtests.test(f"{name}"), refused(field="machine"):
             twin.load(name)
-
-
-def entries(content, prefix=""):
-    """Return the paths of all entries of a file."""
-    found = []
-    for key, value in content.items():
-        found.append(prefix + key)
-        if isinstance(value, dict):
-            found += entries(value, f"{prefix}{key}.")
-    return found
-
-
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
-@given(data=st.data(), machine=st.sampled_from(twin.machine_names()))
-def test_any_value_loads_or_is_refused(data, machine):
-    """Whatever stands in any place: a machine that can be used, or a TwinError."""
-    paths = entries(changed(machine, {}))
-    content = changed(machine, {data.draw(st.sampled_from(paths)): data.draw(values)})
-    try:
-        platform = twin.Platform(parameters_from(content, "platform.toml"))
-    except TwinError:
-        return
-    platform.forward_dynamics(platform.home, [0.0] * 6, [0.0] * 6)

@@ -6,129 +6,28 @@ import numpy as np
 import pytest
 from legs_at_home import cranks, home_leg_frames, leg_bodies
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 from shipped import OF_KIND, machine_of_kind, shipped_content
 from tolerance import assert_within
+from unsymmetric import machine_without_symmetry
 
 from twin.analysis.platform import Platform
 from twin.errors import ParameterError
 from twin.machine.file.read import parameters_from
 from twin.machine.legs import LEG_KINDS
-from twin.machine.legs.leg import LegGeometry
-from twin.machine.legs.pillar import PillarLeg
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.strut import StrutLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 
-Array = NDArray[np.float64]
-
-TWISTS = np.random.default_rng(3).normal(size=(4, 6))
-assert len(TWISTS)
-
-LIMITS = {
-    "ups": {"minimum": 0.5, "maximum": 2.0},
-    "strut": {"minimum": 0.1, "maximum": 1.0},
-    "rss": {"minimum": -1.0, "maximum": 1.0},
-    "viscoelastic": {"minimum": 0.8644, "maximum": 2.0},
-    "pillar": {"minimum": 0.1, "maximum": 1.0},
-    "rps": {"minimum": 0.1, "maximum": 1.0},
-    "rrs": {"minimum": -1.0, "maximum": 2.0},
-    "upu": {"minimum": 0.5, "maximum": 2.0},
-}
-
-
-def inclined(kind):
-    """Return a machine on legs of a kind whose home has no symmetry."""
-    content = shipped_content(OF_KIND[kind])
-    content["leg"]["actuator"] |= LIMITS[kind]
-    turn = Rotation.from_euler("XY", [0.06, -0.04])
-    if kind != "pillar":
-        turn = Rotation.from_euler("xyz", [0.05, -0.04, 0.06])
-    quaternion = turn.as_quat(scalar_first=True)
-    position = np.add(machine_of_kind(kind).home.position, [0.01, -0.02, 0.01])
-    content["home"] = {
-        "source": "Test",
-        "position": position.tolist(),
-        "orientation": quaternion.tolist(),
-    }
-    if kind == "pillar":
-        corners = np.array(content["platform"]["joints"]["coordinates"]) @ turn.as_matrix().T
-        tips, normal = position + corners, turn.as_matrix()[:, 2]
-        feet = tips - tips[:, 2:] / normal[2] * normal
-        content["base"]["joints"]["coordinates"] = feet.tolist()
-    if kind == "rrs":  # the planes are given, so home follows from its height, roll and pitch
-        held = Platform(machine_of_kind(kind)).constrain([*position, *quaternion]).pose
-        content["home"] |= {"position": held[:3].tolist(), "orientation": held[3:].tolist()}
-    return parameters_from(content, "platform.toml")
-
-
-def moved(parameters, twist, time):
-    """Return where the legs are after moving from home for a while with a constant twist."""
-    turn = Rotation.from_rotvec(twist[3:] * time)
-    rotation = turn.as_matrix() @ parameters.home_rotation
-    joints = parameters.platform.joints.points
-    arms = joints @ rotation.T
-    base = parameters.base.joints.points
-    vectors = np.array(parameters.home.position) + twist[:3] * time + arms - base
-    return [
-        LegGeometry(i + 1, base[i], joints[i], arms[i], vectors[i], rotation)
-        for i in range(len(base))
-    ]
-
 
 @pytest.mark.parametrize("kind", LEG_KINDS)
-@pytest.mark.parametrize("twist", TWISTS, ids=range(len(TWISTS)))
-def test_rows_are_the_derivatives_of_the_coordinates(kind, twist, derivative):
-    parameters = inclined(kind)
-    length = np.linalg.norm(parameters.home_leg_vectors, axis=1).mean()
-    twist = twist * np.repeat([length, 1.0], 3)
-
-    def coordinates(time):
-        if kind == "upu":  # what the twist of the rods adds is counted from home
-            position = np.array(parameters.home.position) + twist[:3] * time
-            turn = Rotation.from_rotvec(twist[3:] * time).as_matrix() @ parameters.home_rotation
-            quaternion = Rotation.from_matrix(turn).as_quat(scalar_first=True)
-            return Platform(parameters).inverse_kinematics([*position, *quaternion])
-        pairs = zip(parameters.legs, moved(parameters, twist, time), strict=True)
-        return np.array([leg.home_coordinate(place) for leg, place in pairs])
-
-    assert_allclose(coordinates(0.0), parameters.home_coordinates, rtol=1e-15)
-    # Rounding divided by the smallest step; the error of the differences is below it.
-    assert_within(parameters.home_jacobian @ twist, derivative(coordinates, 2e-3), 1e-9)
-
-
-def test_a_fixed_foot_holds_what_its_rows_say(derivative):
-    parameters = inclined("pillar")
-    leg = parameters.leg
-    assert isinstance(leg, PillarLeg)
-    fixed = leg.fixed_foot - 1
-    home = np.array(parameters.home.position)
-    for twist in TWISTS:
-
-        def held(time, twist=twist):
-            """Position of the fixed foot in the plane, and x of the base along y of the plate."""
-            place = moved(parameters, twist, time)[fixed]
-            length = parameters.leg.home_coordinate(place)
-            foot = home + twist[:3] * time + place.arm - length * place.normal
-            turn = Rotation.from_rotvec(twist[3:] * time).as_matrix()
-            return np.array([*foot[:2], (turn @ parameters.home_rotation)[0, 1]])
-
-        assert_within(parameters.home_constraints @ twist, derivative(held, 2e-3), 1e-9)
-
-
-@pytest.mark.parametrize("kind", ["rps", "rrs"])
-def test_planes_hold_what_their_rows_say(kind, derivative):
-    parameters = inclined(kind)
-    for twist in TWISTS:
-
-        def distances(time, twist=twist):
-            """Distances of the tips from the planes through the base joints."""
-            vectors = np.array([place.vector for place in moved(parameters, twist, time)])
-            return (parameters.first_axes * vectors).sum(axis=1)
-
-        assert_within(distances(0.0), 0.0, 1e-12)
-        assert_within(parameters.home_constraints @ twist, derivative(distances, 2e-3), 1e-9)
+def test_rows_at_home_are_those_of_the_compiled_kinematics(kind):
+    """Those follow from differences of the coordinates, in `tests/model/kinematics`."""
+    in_planes = kind in ("rps", "rrs")
+    parameters = machine_of_kind(kind) if in_planes else machine_without_symmetry(kind)
+    platform = Platform(parameters)
+    assert_within(parameters.home_jacobian, platform.jacobian(platform.home), 1e-14)
+    assert_within(parameters.home_constraints, platform.constraints(platform.home), 1e-14)
 
 
 def test_legs_in_planes_are_three_and_at_home_in_their_planes():
@@ -225,17 +124,6 @@ def test_crank_angles_of_the_published_code(height, angle):
     parameters = parameters_from(content, "platform.toml")
     # Five digits, for circles whose spacing the paper gives with four.
     assert_within(parameters.home_coordinates, angle, 2e-5)
-
-
-def test_masses_of_the_published_table():
-    """Table A.9: m_l, I_lxx, I_lzz, m_r."""
-    leg = machine_of_kind("rss").leg
-    assert isinstance(leg, RssLeg)
-    assert leg.crank.mass == pytest.approx(0.5060, abs=1e-4)
-    moments = np.diag(leg.crank.inertia_tensor)
-    assert_within(moments[:2], 0.0283, 1e-4)
-    assert moments[2] == pytest.approx(6.325e-6, abs=1e-9)
-    assert leg.rod_mass == pytest.approx(0.4320, abs=1e-4)
 
 
 def test_a_rod_is_given_by_mass_or_by_density():

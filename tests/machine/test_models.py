@@ -3,7 +3,6 @@
 import math
 import typing
 
-import numpy as np
 import pytest
 from pydantic import BaseModel
 from shipped import SHIPPED, shipped_content
@@ -12,7 +11,6 @@ import twin
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import parameters_from, parameters_hash
 from twin.machine.hardware.drive import LinearActuator, RotaryActuator
-from twin.machine.legs import LEG_KINDS
 from twin.machine.quantity import UNITS, Table, to_si
 
 pytestmark = pytest.mark.quick
@@ -110,26 +108,6 @@ def test_parameters_cannot_be_changed(subtests):
                 parameters.platform.body.mass = 1.0
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_every_leg_answers_the_same_questions(name):
-    """Whatever its kind: what engines, plots and checks ask of a leg and its actuator."""
-    parameters = read_parameters(SHIPPED[name])
-    assert parameters.legs
-    for leg, place in zip(parameters.legs, parameters.home_leg_geometry, strict=True):
-        assert leg.kind in LEG_KINDS
-        assert leg.dof in (3, 6)
-        assert leg.home_problem(place) is None
-        assert leg.home_row(place).shape == (6,)
-        assert np.linalg.norm(leg.home_axis(place)) == pytest.approx(1.0, rel=1e-15)
-        actuator = leg.actuator
-        assert actuator.stroke == actuator.maximum - actuator.minimum > 0
-        assert actuator.effort is None or actuator.effort > 0
-        assert actuator.speed is None or actuator.speed > 0
-        rotary = leg.has_crank
-        assert actuator.coordinate_unit == ("rad" if rotary else "m")
-        assert actuator.effort_unit == ("N m" if rotary else "N")
-
-
 def test_efforts_are_forces_or_torques():
     linear = LinearActuator(source="Test", minimum=1.0, maximum=2.0, force="3 kN")
     rotary = RotaryActuator(
@@ -146,18 +124,6 @@ def test_parameters_survive_json(name):
     again = MachineParameters.model_validate_json(parameters.model_dump_json())
     assert again == parameters
     assert twin.Platform(again).hash == twin.load(name).hash
-
-
-def test_machines_have_different_hashes():
-    hashes = {twin.load(name).hash for name in twin.machine_names()}
-    assert len(hashes) == len(twin.machine_names())
-
-
-def test_any_change_of_a_number_changes_the_hash(stewart):
-    content = stewart.parameters.model_dump()
-    content["platform"]["body"]["mass"] = math.nextafter(97.0, 98.0)
-    changed = MachineParameters.model_validate(content)
-    assert twin.Platform(changed).hash != stewart.hash
 
 
 def test_numbers_with_units(subtests):

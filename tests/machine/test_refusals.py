@@ -8,7 +8,7 @@ from shipped import OF_KIND, machine_of_kind, shipped_content
 
 from twin.errors import ParameterError
 from twin.machine.file.read import parameters_from
-from twin.machine.mobility import dependent_rows, describe_twists, free_motions, scaled
+from twin.machine.mobility import describe_twists, free_motions
 
 LEGGED = ("ups", "strut", "rss", "viscoelastic")
 """Kinds that hold one freedom with each leg."""
@@ -123,12 +123,6 @@ def test_eight_legs_share_their_load():
     parameters = parameters_from(content, "platform.toml")
     assert parameters.home_jacobian.shape == (8, 6)
     assert len(parameters.redundant_legs) == 8
-
-
-def test_six_legs_are_not_redundant(subtests):
-    for kind in LEGGED:
-        with subtests.test(f"{kind}"):
-            assert machine_of_kind(kind).redundant_legs == ()
 
 
 def test_three_pillars_are_enough():
@@ -264,13 +258,6 @@ def test_motions_in_words(subtests):
                 assert len(found) == len(free)
                 signs = [word.replace("-", "") for word in describe_twists(found, length)]
                 assert signs == [re.sub("-", "", word) for word in words]
-
-
-def test_rows_that_depend_on_each_other():
-    rows = np.eye(6)[[0, 1, 2, 1, 4, 5]]
-    assert dependent_rows(rows) == [1, 3]
-    assert dependent_rows(np.eye(6)) == []
-    assert dependent_rows(scaled(np.eye(6)[[0, 1, 2]], 0.1)) == []
 
 
 def test_two_legs_may_not_join_the_same_points():

@@ -11,7 +11,6 @@ import twin
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import describe, parameters_from, parameters_hash, write_template
 from twin.machine.legs import LEG_KINDS
-from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.ups.parameters import UpsLeg
 from twin.machine.quantity import merged
 
@@ -87,22 +86,6 @@ def test_variants_change_where_legs_are_at_home():
     usual = machine_of_kind("rss").home_coordinates
     assert_array_equal(found[[0, 3, 4, 5]], usual[[0, 3, 4, 5]])
     assert (np.abs(found[[1, 2]] - usual[[1, 2]]) > 1e-3).all()
-
-
-def test_elbows_may_differ_from_leg_to_leg():
-    motor = {"minimum": -3.0, "maximum": 3.0}
-    parameters = with_variant("rss", branch="inward", actuator=motor)
-    legs = [leg for leg in parameters.legs if isinstance(leg, RssLeg)]
-    assert [leg.branch for leg in legs].count("inward") == 2
-    usual = machine_of_kind("rss").home_coordinates
-    assert (parameters.home_coordinates[[1, 2]] < usual[[1, 2]] - 0.1).all()
-
-
-def test_axes_may_differ_from_leg_to_leg():
-    parameters = with_variant("ups", first_axis=[0.0, 2.0, 0.0])
-    assert_array_equal(parameters.first_axes[[1, 2]], [[0.0, 1.0, 0.0]] * 2)
-    usual = machine_of_kind("ups").first_axes
-    assert_array_equal(parameters.first_axes[[0, 3]], usual[[0, 3]])
 
 
 def test_a_variant_is_described_by_what_differs(subtests):
@@ -183,12 +166,6 @@ def test_configurations_reach_legs_that_differ():
     for leg in parameters.legs:
         assert leg.model_dump()["friction"]["viscous"] == 200.0
     assert [leg.model_dump()["upper_mass"] for leg in parameters.legs] == [30.0, 28.0, 28.0, 28.0]
-
-
-def test_configurations_are_read_from_files(tmp_path):
-    file = tmp_path / "platform.toml"
-    file.write_bytes(SHIPPED["driving_simulator"].read_bytes())
-    assert read_parameters(file, "hardware") == simulator("hardware")
 
 
 def test_merging_leaves_its_arguments_alone():

@@ -74,14 +74,6 @@ def test_rotation_vector_has_no_weak_spot(angle):
     assert_within(at(0.0).acceleration, difference, 3e-8)
 
 
-def test_rotation_vector_series_meets_closed_form():
-    rate, second = np.array([0.3, -0.2, 0.9]), np.array([-0.5, 0.1, 0.4])
-    below = rotational_motion([1.0 - 1e-13, 0.0, 0.0], rate, second, "rotation_vector")
-    above = rotational_motion([1.0 + 1e-13, 0.0, 0.0], rate, second, "rotation_vector")
-    for one, other in zip(below, above, strict=True):
-        assert_within(one, other, 1e-12)
-
-
 def test_batches_broadcast_and_bad_shapes_are_named():
     sample = rotational_motion(np.zeros((4, 1, 3)), np.ones((5, 3)), np.zeros(3))
     assert sample.quaternion.shape == (4, 5, 4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from refusals import refused
 from tolerance import assert_within, max_abs
 
@@ -89,24 +89,6 @@ def test_broad_band_is_flat_and_the_link_ripple_is_where_the_links_are():
     assert_allclose(others, flat, rtol=1e-9)
     for row, size in ripple.items():
         assert size - flat < acceleration[row] < size + flat
-
-
-@pytest.mark.parametrize("seed", [0, 7])
-def test_same_seed_same_motion(seed):
-    one, two, other = (TankTrackMotion(HOME, duration=5.0, seed=s) for s in (seed, seed, seed + 1))
-    time = np.linspace(0.0, 5.0, 40)
-    for first, second in zip(one(time), two(time), strict=True):
-        assert_array_equal(first, second)
-    assert max_abs(one(time).acceleration - other(time).acceleration) > 0.1
-
-
-def test_starts_and_ends_at_rest():
-    motion = TankTrackMotion(HOME, duration=6.0)
-    for time in (0.0, 6.0):
-        sample = motion(time)
-        assert_within(sample.pose, [*HOME, 1.0, 0.0, 0.0, 0.0], 1e-15)
-        assert_within(sample.twist, 0.0, 1e-15)
-        assert_within(sample.acceleration, 0.0, 1e-12)
 
 
 def test_scaled_to_given_peaks():

@@ -1,10 +1,11 @@
 """One drive on a test bench, against closed forms and an independent integration."""
 
-from math import atan2, cos, exp, log, pi, sin, sqrt
+from math import atan2, cos, exp, pi, sin, sqrt
 
 import numpy as np
 import pytest
 from drive_rig import LEG, THESIS, Bench, constants, state
+from numpy.testing import assert_allclose
 from scipy.integrate import quad, solve_ivp
 from scipy.linalg import expm
 from tolerance import assert_within, max_abs
@@ -73,7 +74,7 @@ def test_motor_and_leg_converge_to_two_masses_on_a_spring():
         rate = exact.sol(record.time)[3]
         errors.append(np.sqrt(np.mean((record.rate - rate) ** 2)) / max_abs(rate))
     assert errors[0] < 1e-3
-    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.05)
+    assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.05)
 
 
 def test_longest_stable_step_is_that_of_the_closed_form(subtests):
@@ -100,19 +101,6 @@ def factors(step, damping):
     return np.asarray(np.linalg.eigvals(np.transpose(columns)))
 
 
-def test_the_leg_swings_as_it_should_to_second_order():
-    """Its mode errs by a quarter when steps are half as long."""
-    damped = 14e3 / (2.0 * LEG)
-    exact = complex(-damped, sqrt(2e7 / LEG - damped**2))
-    errors = []
-    for step in (2e-4, 1e-4, 5e-5):
-        swinging = factors(step, 14e3)
-        slowest = swinging[np.argmax(np.abs(swinging) * (swinging.imag > 0.0))]
-        errors.append(abs(np.log(slowest) / step / exact - 1.0))
-    assert errors[0] < 0.01
-    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.2)
-
-
 # Dry friction
 
 
@@ -122,28 +110,6 @@ def test_below_breakaway_a_motor_stays_where_it_is(subtests):
             record = Bench(constants(**FREE, **RUBS), 5e-4).run(0.05, effort)
             assert not state(record, "position").any()
             assert not state(record, "speed").any()
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_above_breakaway_it_runs_as_if_friction_were_a_force(sign):
-    """Well above the Stribeck speed, m v' = F - friction - viscous v."""
-    drive = constants(**FREE, friction=284.0, viscous=2045.0)
-    record = Bench(drive, 1e-4).run(0.5, 800.0 * sign)
-    rest, pace = (800.0 - 284.0) / 2045.0, 2045.0 / 719.0
-    expected = sign * rest * (1.0 - np.exp(-pace * record.time))
-    np.testing.assert_allclose(state(record, "speed"), expected, rtol=0, atol=1e-4 * rest)
-
-
-def test_steady_sliding_takes_the_stribeck_curve(subtests):
-    for speed in [2e-4, 1e-3, 3e-3, 0.05, -1e-3, -0.1]:
-        with subtests.test(f"{speed}"):
-            drive = constants(**FREE, **RUBS, viscous=2045.0)
-            bench = Bench(drive, 1e-4, gain=GAIN, integral_gain=GAIN / TIME).set(speed=speed)
-            record = bench.run(0.4, speed, mode=VELOCITY_MODE)
-            level = 284.0 + 85.0 * exp(-((speed / 1e-3) ** 2))
-            expected = np.sign(speed) * level + 2045.0 * speed
-            assert state(record, "speed")[-1] == pytest.approx(speed, rel=1e-6)
-            assert state(record, "effort")[-1] == pytest.approx(expected, rel=1e-5)
 
 
 def stopping(viscous, stribeck, speed):
@@ -166,14 +132,6 @@ def test_a_sliding_motor_stops_where_and_when_it_has_to(subtests):
                     bench = Bench(constants(**FREE, **rubs, viscous=viscous), step).set(speed=0.2)
                     record = bench.run(0.8)
                     time, distance = stopping(viscous, stribeck, 0.2)
-                    if viscous == 0.0 and not stribeck:
-                        assert (time, distance) == pytest.approx(
-                            (719 * 0.2 / 284, 719 * 0.04 / 568), rel=1e-9
-                        )
-                    if viscous > 0.0 and not stribeck:
-                        assert time == pytest.approx(
-                            719.0 / viscous * log(1.0 + viscous * 0.2 / 284.0), rel=1e-9
-                        )
                     moving = state(record, "speed") > 0.0
                     assert abs(step * moving.sum() - time) < 1.5 * step
                     assert state(record, "position")[-1] == pytest.approx(distance, rel=2e-3)
@@ -197,7 +155,7 @@ def test_friction_turns_back_with_the_motor_at_second_order():
         errors.append(abs(state(record.run(duration), "position")[-1] - exact))
     assert turns == 2
     assert errors[0] < 1e-4 * start
-    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.1)
+    assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.1)
 
 
 @pytest.mark.quick
@@ -213,7 +171,7 @@ def test_velocity_loops_act_as_in_continuous_time_at_second_order():
         record = bench.run(duration, speed, mode=VELOCITY_MODE)
         errors.append(abs(state(record, "speed")[-1] - exact[0]))
     assert errors[0] < 1e-3 * speed
-    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.15)
+    assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.15)
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-4])
@@ -268,7 +226,7 @@ def test_a_leg_bounces_between_the_flanks_less_and_less():
     entering = np.flatnonzero(inside[1:] & ~inside[:-1]) + 1
     speeds = np.abs([0.1, *record.rate[entering]])
     assert len(speeds) > 3
-    np.testing.assert_allclose(speeds[1:4] / speeds[:3], bounce, rtol=0, atol=0.02)
+    assert_within(speeds[1:4] / speeds[:3], bounce, 0.02)
 
 
 def test_under_a_weight_the_play_does_not_rattle():
@@ -283,40 +241,6 @@ def test_under_a_weight_the_play_does_not_rattle():
 # Electronics
 
 
-def test_the_current_follows_with_an_exponential(subtests):
-    """At the ends of steps, and in what the leg is given on the way."""
-    for step in [2.5e-4, 5e-4, 1e-3]:
-        with subtests.test(f"{step}"):
-            decay = exp(-step / 5e-4)
-            drive = constants(lag_factor=decay, mean_lag_factor=5e-4 / step * (1.0 - decay))
-            record = Bench(drive, step).run(0.01, 100.0, mass=1.0)
-            expected = 100.0 * (1.0 - np.exp(-record.time / 5e-4))
-            np.testing.assert_allclose(state(record, "effort"), expected, rtol=0, atol=1e-11)
-            impulse = 100.0 * (record.time - 5e-4 * (1.0 - np.exp(-record.time / 5e-4)))
-            np.testing.assert_allclose(record.rate, impulse, rtol=0, atol=1e-12)
-
-
-def test_the_motor_folds_back_when_it_is_warm(subtests):
-    for mode in [0, VELOCITY_MODE]:
-        for effort in [6146.0, 4000.0]:
-            with subtests.test(f"{mode}, {effort}"):
-                step = 5e-3
-                drive = constants(
-                    **FREE,
-                    peak_effort=effort,
-                    continuous_effort=3073.0,
-                    heating_fraction=1.0 - exp(-step / 10.0),
-                    friction=1e6,
-                )
-                bench = Bench(drive, step, gain=1e5, integral_gain=0.0)
-                record = bench.run(20.0, 1e6, mode=mode)
-                after = -10.0 * log(1.0 - (3073.0 / effort) ** 2)
-                folded = record.time[1:][state(record, "effort")[1:] == 3073.0]
-                assert abs(folded[0] - after) < 2.5 * step
-                assert len(folded) == (state(record, "effort")[1:] < effort).sum()
-                assert state(record, "limited")[-1] == 1.0
-
-
 def test_at_continuous_effort_it_never_folds_back():
     drive = constants(
         **FREE, peak_effort=6146.0, continuous_effort=3073.0, heating_fraction=1e-3, friction=1e6
@@ -324,40 +248,6 @@ def test_at_continuous_effort_it_never_folds_back():
     record = Bench(drive, 5e-4).run(5.0, 3073.0)
     assert (state(record, "effort")[1:] == 3073.0).all()
     assert not state(record, "limited").any()
-
-
-@pytest.mark.parametrize("name", ["speed", "effort"])
-def test_commands_are_codes_of_the_converter(name):
-    full, digit = {"speed": (0.254, 0.254 / 2048), "effort": (6146.0, 6146.0 / 2048)}[name]
-    random = np.random.default_rng(7)
-    asked = [*random.uniform(-full, full - digit, 200), full, -full, 3.0 * full, -3.0 * full, 0.0]
-    given = []
-    for value in asked:
-        if name == "effort":
-            drive, mode = constants(peak_effort=full, effort_resolution=digit), 0
-        else:
-            drive, mode = constants(max_speed=full, speed_resolution=digit), VELOCITY_MODE
-        given.append(Bench(drive, 1e-3, gain=1.0).force(value, 0.0, 0.0, mode=mode))
-    codes = np.array(given) / digit
-    np.testing.assert_allclose(codes, np.round(codes), rtol=0, atol=1e-9)
-    assert np.abs(np.subtract(given, asked))[:200].max() <= 0.5 * digit * (1 + 1e-12)
-    np.testing.assert_allclose(codes[200:], [2047, -2048, 2047, -2048, 0], rtol=0, atol=1e-9)
-
-
-def test_feedforward_passes_the_converter_too():
-    drive = constants(peak_effort=2048.0, effort_resolution=1.0)
-    found = [
-        Bench(drive, 1e-3, gain=1.0).force(0.0, 0.0, 0.0, mode=VELOCITY_MODE, feedforward=extra)
-        for extra in (0.4, 0.6, -7.7, 1e9, -1e9)
-    ]
-    assert found == [0.0, 1.0, -8.0, 2047.0, -2048.0]
-
-
-def test_without_a_drive_forces_pass_bit_for_bit():
-    random = np.random.default_rng(11)
-    bench = Bench(constants(), 5e-4)
-    for force in random.normal(size=300) * 10.0 ** random.integers(-6, 7, 300):
-        assert bench.force(force, *random.normal(size=2)) == force
 
 
 # Velocity loop
@@ -388,20 +278,10 @@ def test_from_force_to_velocity_nothing_jumps():
 # Switches, stops, brake
 
 
-def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests):
-    for mode in [0, VELOCITY_MODE]:
-        for side in [1.0, -1.0]:
-            with subtests.test(f"{mode}, {side}"):
-                limits = {"upper_switch": 0.1} if side > 0 else {"lower_switch": -0.1}
-                outwards = side * (0.05 if mode == VELOCITY_MODE else 500.0)
-                bench = Bench(constants(**FREE, **limits), 5e-4, gain=2e4, integral_gain=0.0)
-                bench.set(position=side * 0.1)
-                out = bench.run(0.5, outwards, mode=mode)
-                assert_within(state(out, "position"), side * 0.1, 1e-9)
-                back = bench.run(0.2, -outwards, mode=mode)
-                assert side * (state(back, "position")[-1] - side * 0.1) < -5e-3
-                if mode == 0:
-                    np.testing.assert_array_equal(state(back, "effort")[1:], -outwards)
+def test_a_command_that_is_no_number_stays_visible_at_a_switch():
+    bench = Bench(constants(**FREE, upper_switch=0.1), 5e-4).set(position=0.1)
+    bench.force(np.nan, 0.1, 0.0)
+    assert np.isnan(bench.states[0, column.EFFORT])
 
 
 @pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
@@ -413,62 +293,6 @@ def test_a_motor_that_runs_into_a_switch_is_brought_to_rest(mode):
     record = bench.run(0.5, 300.0 if mode == 0 else 0.25, mode=mode)
     assert abs(state(record, "speed")[-1]) < 1e-5
     assert 0.1 < state(record, "position").max() < 0.1 + 0.2 * 719.0 / 2e4 + 1e-3
-
-
-def test_force_mode_does_not_push_beyond_the_fastest_speed():
-    record = Bench(constants(**FREE, max_speed=0.254), 5e-4).run(2.0, 1000.0)
-    top = state(record, "speed").max()
-    assert 0.254 <= top < 0.254 + 1000.0 / 719.0 * 5e-4 * (1 + 1e-9)
-
-
-def test_end_stops_hold(subtests):
-    """A leg flung against its stop goes no deeper than its energy presses it, and loses some.
-
-    Without damping it comes back as fast; a stop entered within a step is off by 2 percent.
-    """
-    for damping in [0.0, 14e3]:
-        for side in [1.0, -1.0]:
-            for step in [1e-3, 5e-4, 1e-4]:
-                with subtests.test(f"{damping}, {side}, {step}"):
-                    drive = constants(
-                        lower_stop=-0.1, upper_stop=0.1, stop_stiffness=2e7, stop_damping=damping
-                    )
-                    record = Bench(drive, step).run(
-                        0.2, mass=LEG, rate=side * 0.5, leg=side * 0.0998
-                    )
-                    depth = max_abs(record.leg) - 0.1
-                    assert 0.0 < depth <= 0.5 * sqrt(LEG / 2e7)
-                    assert (side * record.force <= 0.0).all()
-                    rebound = -side * record.rate[-1] / 0.5
-                    assert (
-                        0.0 < rebound < 0.6 if damping else rebound == pytest.approx(1.0, abs=0.02)
-                    )
-
-
-@pytest.mark.parametrize("step", [2.5e-4, 1e-3])
-def test_brakes_take_their_time_hold_and_slip(step):
-    drive = constants(
-        **FREE,
-        friction=284.0,
-        brake_effort=10900.0,
-        engage_fraction=step / 0.25,
-        release_fraction=step / 0.05,
-    )
-    bench = Bench(drive, step)
-    closing = bench.run(0.3, 2000.0, brake=1.0)
-    holds = closing.time[np.argmax(state(closing, "brake_holds") > 0.0)]
-    assert abs(holds - 0.25) <= 1.5 * step
-    assert state(closing, "speed").max() == pytest.approx((2000 - 284) / 719 * 0.25, rel=0.02)
-    bench.set(speed=0.0)
-    still = bench.run(0.1, 11183.0, brake=1.0)
-    assert not state(still, "speed").any()
-    slips = bench.run(0.1, 12000.0, brake=1.0)
-    assert state(slips, "speed")[-1] == pytest.approx((12000 - 11184) / 719 * 0.1, rel=1e-6)
-    bench.set(speed=0.0)
-    opening = bench.run(0.1, 2000.0)
-    free = opening.time[np.argmax(state(opening, "brake_holds") == 0.0)]
-    assert abs(free - 0.05) <= 1.5 * step
-    assert not state(opening, "speed")[opening.time < 0.05 - step].any()
 
 
 def test_a_brake_called_off_before_it_holds_never_held():

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from refusals import assert_all_refused, refused
 
 import twin
@@ -42,31 +43,6 @@ def test_counter_is_that_of_single_counts(path, seed):
     assert raw[:, 0].tolist() == counter_by_hand(path, 0, turn)
 
 
-def test_sawtooth_in_both_directions():
-    encoders = bank()
-    first = encoders.index_coordinates[0]
-    for sign in (1.0, -1.0):
-        travel = sign * np.arange(3 * TURN)
-        raw = encoders.readings(first + STEP * travel[:, None])[:, 0]
-        np.testing.assert_array_equal(raw, sign * np.mod(np.abs(travel), TURN))
-
-
-def test_counts_from_power_up_until_the_first_pulse():
-    encoders = bank()
-    start = encoders.index_coordinates[0] - 1000.0 * STEP
-    raw = encoders.readings(start + STEP * np.arange(1500)[:, None])[:, 0]
-    np.testing.assert_array_equal(raw[:1000], np.arange(1000))
-    np.testing.assert_array_equal(raw[1000:], np.arange(500))
-
-
-def test_jitter_and_reversal_at_the_pulse():
-    encoders = bank()
-    steps = np.array([3, 0, 1, -1, 1, 0, -1, -5, 0, 5, -4095, -4096, -4095, 4, -1])
-    raw = encoders.readings(encoders.index_coordinates[0] + STEP * steps[:, None])[:, 0]
-    expected = [0, 0, 1, -1, 1, 0, -1, -5, 0, 5, -4095, 0, 1, 4, -1]
-    assert raw.tolist() == expected
-
-
 def test_running_counts_are_those_of_the_rows():
     encoders = bank(6, seed=3)
     rows = 0.9 + 0.02 * np.cumsum(np.random.default_rng(1).normal(size=(400, 6)), axis=0) / 20
@@ -74,12 +50,12 @@ def test_running_counts_are_those_of_the_rows():
     encoders.power_up(rows[0])
     for row, values in zip(rows, raw, strict=True):
         encoders.count(row)
-        np.testing.assert_array_equal(encoders.raw, values)
+        assert_array_equal(encoders.raw, values)
 
 
 def test_places_of_the_pulses_follow_from_the_seed():
     first, again, other = bank(6, 1), bank(6, 1), bank(6, 2)
-    np.testing.assert_array_equal(first.index_coordinates, again.index_coordinates)
+    assert_array_equal(first.index_coordinates, again.index_coordinates)
     assert (first.index_coordinates != other.index_coordinates).all()
     assert len(set(first.index_coordinates)) == 6
     away = first.index_coordinates - 0.8644

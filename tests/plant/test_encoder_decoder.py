@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from refusals import refused
 
 from twin.plant.encoder import EncoderDecoder, Encoders
@@ -37,7 +38,7 @@ def test_motion_below_half_a_turn_a_sample_is_exact(moves, seed):
     decoding = decoder()
     decoding.start(raw[0], [0.9])
     found, faults = decoding.decode(raw[1:])
-    np.testing.assert_array_equal(found[:, 0], travel[1:])
+    assert_array_equal(found[:, 0], travel[1:])
     assert not faults.any()
 
 
@@ -96,19 +97,6 @@ def test_a_pulse_that_could_not_be_reached_is_reported():
     decoding.start(raw[0], [0.9])
     _, faults = decoding.decode(raw[1:])
     assert faults[:, 0].tolist() == [0.0, 1.0]
-
-
-def test_long_records_do_not_drift():
-    sample = np.arange(100_000)
-    travel = np.round(8.0 * TURN * np.sin(0.05 * sample) + 300.0 * np.sin(0.9 * sample))
-    assert np.abs(np.diff(travel)).max() < HALF
-    encoders = bank(4)
-    raw = encoders.readings(encoders.index_coordinates[0] + STEP * travel[:, None])
-    decoding = decoder()
-    decoding.start(raw[0], [encoders.index_coordinates[0]])
-    found, faults = decoding.decode(raw)
-    np.testing.assert_array_equal(found[:, 0], travel)
-    assert not faults.any()
 
 
 def test_first_pulse_while_homing(subtests):

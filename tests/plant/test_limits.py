@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from console import console
+from numpy.testing import assert_array_equal
 from shipped import shipped_content
-from tolerance import max_abs
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.platform import Platform
@@ -70,13 +71,13 @@ def test_a_force_beyond_the_limit_saturates():
     machine = stewart(force=320.0)
     run = pushed(machine, held + np.array([0.0, 400.0, 0.0, 0.0, 0.0, 0.0]))
     assert run.forces.max() == 320.0
-    np.testing.assert_array_equal(run.forces[:, 0], held[0])
+    assert_array_equal(run.forces[:, 0], held[0])
     limited = run.signals["limited"]
     assert (limited[1:, 1] == AT_EFFORT).all()
     assert not limited[:, [0, 2, 3, 4, 5]].any()
     assert run.saturation.sentences() == ["leg 2 at its force limit 98 % of the time"]
     free = pushed(machine, 400.0, plant=Plant(machine, limits=False))
-    np.testing.assert_array_equal(free.forces, 400.0)
+    assert_array_equal(free.forces, 400.0)
     assert run.limits and not free.limits
     assert not free.saturation
 
@@ -93,7 +94,7 @@ def test_a_machine_too_weak_to_hold_itself_is_stopped_and_said():
     assert max_abs(fallen.forces) == 0.9 * held
     still = enough.simulate(0.3, controller=make_controller("cascade", enough), timestep=5e-4)
     assert not still.stopped and not still.saturation
-    np.testing.assert_allclose(still.pose[-1], enough.home, rtol=0, atol=1e-6)
+    assert_within(still.pose[-1], enough.home, 1e-6)
 
 
 def test_no_force_accelerates_beyond_the_largest_speed():
@@ -122,7 +123,7 @@ def test_limits_that_are_not_reached_change_nothing(subtests):
                 for one in (platform, free)
             ]
             assert not runs[0].stopped and not runs[0].saturation
-            np.testing.assert_array_equal(runs[0].pose, runs[1].pose)
+            assert_array_equal(runs[0].pose, runs[1].pose)
 
 
 def test_without_limits_controllers_have_none_either():
@@ -156,7 +157,7 @@ def test_sentences_name_legs_and_limits():
     limited = np.zeros((8, 6))
     limited[:2, 1], limited[1:3, 4], limited[7, 2] = AT_EFFORT, AT_EFFORT, AT_SPEED
     found = saturation(limited)
-    np.testing.assert_array_equal(found.force, [0, 0.25, 0, 0, 0.25, 0])
+    assert_array_equal(found.force, [0, 0.25, 0, 0, 0.25, 0])
     assert found.sentences(rotary=True) == [
         "legs 2, 5 at their torque limit 38 % of the time",
         "leg 3 at its speed limit 12 % of the time",

@@ -68,10 +68,7 @@ def test_verdict_over_the_ranges():
 def test_refused_options(subtests):
     for arguments, words in [
         (("--range", "--motion", "sine"), "range"),
-        (("--report", "margins.html"), "report"),
         (("--payload", "1,2"), "payload"),
-        (("--payload", "-3"), "payload"),
-        (("--payload", "heavy"), "payload"),
         (("--motion", "waltz"), "motion"),
     ]:
         with subtests.test(f"{arguments}"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from redundant import redundant_machine
-from refusals import refused
+from refusals import assert_all_refused
 from scipy.optimize import brentq
 from shared_joints import LAYOUTS, machine_with_shared_joints
 from tolerance import max_abs
@@ -460,18 +460,17 @@ def test_what_is_not_given_is_listed(srspm):
 
 
 def test_bad_arguments(stewart):
-    for bad in (
-        {"motion": "up"},
-        {"payload": -1.0},
-        {"payload": "heavy"},
-        {"wrench": [1.0]},
-        {
-            "motion": StepMotion(stewart.home, displacement={"z": 0.01}, rise=1, duration=1),
-            "samples": 1,
-        },
-    ):
-        with refused():
-            feasibility(stewart, **bad)
+    motion = StepMotion(stewart.home, displacement={"z": 0.01}, rise=1, duration=1)
+    assert_all_refused(
+        lambda bad: feasibility(stewart, **bad),
+        [
+            ({"motion": "up"}, "motion"),
+            ({"payload": -1.0}, "mass"),
+            ({"payload": "heavy"}, "mass"),
+            ({"wrench": [1.0]}, "wrench"),
+            ({"motion": motion, "samples": 1}, "samples"),
+        ],
+    )
 
 
 def test_torque_of_steppers_falls_with_their_speed():

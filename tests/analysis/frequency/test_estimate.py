@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, refused
 from scipy import signal
 from tolerance import assert_within, max_abs
 
@@ -95,6 +95,18 @@ def test_noise_lowers_coherence_and_the_deviation_tells_the_error():
     assert 0.5 < ratio < 2.0, ratio
 
 
+def test_the_deviation_of_a_burst_tells_the_error():
+    given, random = np.concatenate([swept(4.0), np.zeros(1000)]), np.random.default_rng(4)
+    clean, squares = signal.lfilter(*FILTERS["low pass"], given), []
+    for _ in range(20):
+        noisy = clean + random.normal(0.0, 0.1, len(given))
+        found = burst_response(given, noisy, PERIOD, low=10.0, high=120.0)
+        error = np.abs(found.gain / exact("low pass", found.frequency) - 1.0)
+        squares.append((np.mean(error**2), np.mean(2.0 * found.deviation**2)))
+    measured, stated = np.mean(squares, axis=0)
+    assert 0.85 < np.sqrt(measured / stated) < 1.15
+
+
 def test_an_output_that_has_nothing_to_do_with_the_input_has_no_coherence():
     given = swept()
     noise = np.random.default_rng(2).normal(size=len(given))
@@ -144,25 +156,21 @@ def test_derivatives_of_excitations(make):
     assert max_abs(excitation.sample(np.array([0.0, 0.1]))) == 0.0
 
 
-def test_sweeps_check_what_they_are_given(subtests):
-    for options, field in [
-        ({"window": 100.0}, "window"),
-        ({"low": 300.0, "high": 200.0}, "low, high"),
-        ({"high": 600.0}, "low, high"),
-        ({"window": -1.0}, "window"),
-    ]:
-        with subtests.test(f"{options}"):
-            given = swept(2.0)
-            arguments = {"window": 0.5, "low": 10.0, "high": 300.0} | options
-            with refused(field):
-                sweep_response(given, given, PERIOD, **arguments)
-
-
-def test_records_are_checked():
-    with refused("input_signal, output_signal"):
-        sweep_response(np.zeros(100), np.zeros(99), PERIOD, window=0.05, low=30.0, high=100.0)
-    with refused("nothing"):
-        sweep_response(np.zeros(100), np.ones(100), PERIOD, window=0.05, low=30.0, high=100.0)
+def test_records_and_settings_are_checked():
+    record, given = np.zeros(100), swept(2.0)
+    short = {"window": 0.05, "low": 30.0, "high": 100.0}
+    usual = {"window": 0.5, "low": 10.0, "high": 300.0}
+    assert_all_refused(
+        lambda one, two, settings: sweep_response(one, two, PERIOD, **settings),
+        [
+            (given, given, usual | {"window": 100.0}, "window"),
+            (given, given, usual | {"low": 300.0, "high": 200.0}, "low, high"),
+            (given, given, usual | {"high": 600.0}, "low, high"),
+            (given, given, usual | {"window": -1.0}, "window"),
+            (record, np.zeros(99), short, "input_signal, output_signal"),
+            (record, np.ones(100), short, "nothing"),
+        ],
+    )
     with refused("frequency"):
         sine_response(np.ones(100), np.ones(100), PERIOD, 600.0)
     with refused():

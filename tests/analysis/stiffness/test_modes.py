@@ -9,36 +9,11 @@ import twin
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.stiffness import (
     EquilibriumError,
-    characteristic_scale,
-    commanded_coordinates,
     natural_modes,
     springs_of,
     stiffness_matrix,
 )
 from twin.model.machine_base import ZERO_VECTOR
-from twin.rotations import displaced
-
-
-def test_frequencies_are_those_of_the_linearised_dynamics(sprung):
-    """Eigenvalues of the accelerations' slopes by displacement, differences of the dynamics."""
-    machine, pose = sprung.platform, sprung.pose[0]
-    springs = springs_of(machine, sprung.stiffness)
-    rest = commanded_coordinates(machine, pose, **sprung.given)
-    scale = 1e-4 * characteristic_scale(machine)
-
-    def acceleration(move):
-        place = displaced(pose, move)
-        coordinates = springs.rest if springs.own else machine.inverse_kinematics(place)
-        return machine.forward_dynamics(
-            place, ZERO_VECTOR, springs.stiffness * (rest - coordinates)
-        )
-
-    moves = np.diag(scale)
-    slopes = (acceleration(moves) - acceleration(-moves)) / (2.0 * scale)[:, None]
-    squares = np.sort(np.linalg.eigvals(-slopes.T).real)
-    found = natural_modes(machine, pose, **sprung.given).frequencies
-    # Second order of the step of 1e-4.
-    assert_allclose(np.sqrt(squares) / (2.0 * np.pi), found, rtol=1e-6)
 
 
 def test_damping_of_struts():

@@ -81,27 +81,6 @@ def test_equilibrium_is_least_in_energy(sprung):
     assert (np.abs(ahead - behind) < 0.05 * (ahead + behind - 2.0 * here)).all()
 
 
-def test_actuators_at_rest_hold_the_equilibrium(sprung):
-    """The dynamics agree: with the commanded forces the machine does not accelerate."""
-    coordinates = sprung.platform.inverse_kinematics(sprung.pose)
-    found = static_pose(sprung.platform, coordinates, **sprung.given)
-    springs = springs_of(sprung.platform, sprung.stiffness)
-    if springs.own:
-        forces = rest_length_forces(sprung.platform, coordinates)
-    else:
-        forces = springs.stiffness * (coordinates - sprung.platform.inverse_kinematics(found))
-    held = sprung.platform.inverse_dynamics(found, ZERO_VECTOR, ZERO_VECTOR)
-    size = max_abs(springs.stiffness * coordinates)
-    assert_within(held, forces, 1e-13 * size)
-
-
-def test_commanded_coordinates_remove_the_sag(sprung):
-    load = np.array([1.0, 2.0, -30.0, 0.1, 0.2, 0.3])
-    coordinates = commanded_coordinates(sprung.platform, sprung.pose, wrench=load, **sprung.given)
-    found = static_pose(sprung.platform, coordinates, wrench=load, **sprung.given)
-    assert distance(sprung, found, sprung.pose) < 1e-11
-
-
 def test_batches_are_single_answers(sprung):
     coordinates = sprung.platform.inverse_kinematics(sprung.pose)[:4].reshape(2, 2, -1)
     found = static_pose(sprung.platform, coordinates, **sprung.given)

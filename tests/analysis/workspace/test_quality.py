@@ -29,6 +29,7 @@ from twin.analysis.workspace.search import (
 )
 
 
+@pytest.mark.every_kind
 def test_conditioning_is_the_platforms(platform, states):
     poses = states.pose[:40]
     found = dexterity(platform, poses)
@@ -49,28 +50,6 @@ def test_manipulability_is_the_determinant(platform, states):
     assert_allclose(found, expected, rtol=1e-11)
 
 
-def test_conditioning_by_differences(platform):
-    """Unit moves along x, y, z and about them, the latter at the platform joints' mean radius."""
-    if platform.dof < 6:
-        return
-    length = np.linalg.norm(platform.platform_joints, axis=1).mean()
-    chart = Chart.about(
-        platform, ("x", "y", "z", "angle_x", "angle_y", "angle_z"), convention="rotation_vector"
-    )
-
-    def rates(step):
-        moves = step * np.diag([length] * 3 + [1.0] * 3)
-        ahead, behind = (
-            platform.inverse_kinematics(chart.poses(sign * moves)) for sign in (1.0, -1.0)
-        )
-        return np.asarray((ahead - behind).T / (2.0 * step * length))
-
-    values = np.linalg.svd((4.0 * rates(5e-4) - rates(1e-3)) / 3.0, compute_uv=False)
-    found = dexterity(platform, platform.home)
-    assert values[-1] / values[0] == pytest.approx(float(found.conditioning), rel=1e-9)
-    assert values[-1] == pytest.approx(float(found.smallest), rel=1e-9)
-
-
 @pytest.mark.slow
 def test_means_over_a_region(platform):
     found = region(Chart.about(platform, dof_axes(platform)[:3]), (6, 8))
@@ -83,14 +62,6 @@ def test_means_over_a_region(platform):
     assert over.lowest_singular_value > 0.0
 
 
-def test_singular_pose_below_home(srspm):
-    """With base and platform in one plane, no leg holds the platform against leaving it."""
-    chart = Chart.about(srspm, ("x", "y", "z"))
-    radii = singular_distance(chart, np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]))
-    assert radii[0] * chart.scale[0] == pytest.approx(1.1, abs=1e-9)
-    assert np.isinf(radii[1])
-
-
 def test_yaw_of_a_quarter_turn_is_singular(srspm):
     """A semi-regular platform is singular at a yaw of 90 degrees (Fichter, 1986)."""
     chart = Chart.about(srspm, ("angle_z",), convention="rotation_vector")
@@ -98,6 +69,7 @@ def test_yaw_of_a_quarter_turn_is_singular(srspm):
     assert_within(radii, 0.5 * np.pi, 1e-9)
 
 
+@pytest.mark.every_kind
 def test_determinant_changes_sign_at_the_distance(platform, constants):
     constants(analysis, SINGULAR_LEVEL=8)
     if not square(platform):

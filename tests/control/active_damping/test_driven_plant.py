@@ -11,7 +11,6 @@ import twin
 from twin.analysis.frequency.linear import decay_poles, slowest_shape
 from twin.control.active_damping import (
     DirectVelocityFeedback,
-    HacLac,
     IntegralForceFeedback,
     closed_loop,
 )
@@ -138,27 +137,6 @@ def test_laws_damp_through_real_drives(name, kind):
     )
     without = float((-passive.real / np.abs(passive)).min())
     assert structural_damping(linear, closed_loop(linear, controller.law).rates) > 3.0 * without
-
-
-@pytest.mark.parametrize("inner", list(LAWS))
-@pytest.mark.parametrize("name", SPRUNG)
-def test_outer_loop_brings_back_what_a_load_moves(name, inner):
-    """Through drives with friction and encoders."""
-    platform = twin.load(name, "hardware")
-    left = []
-    for controller in (LAWS[inner](platform), HacLac(platform, inner=inner)):
-        soft = platform.n_deflections > 0
-        run = twin.simulate(
-            platform,
-            2.0 if soft else 0.1,
-            controller=controller,
-            wrench=np.array([0.0, 0.0, -300.0, 0.0, 0.0, 0.0]),
-            timestep=5e-4 if soft else 1e-4,
-            fidelity="fast",
-        )
-        assert not run.stopped
-        left.append(abs(displacement(run.pose[-1], platform.home)[2]))
-    assert left[1] < 0.2 * left[0]
 
 
 def test_drives_that_are_too_late_are_refused():

@@ -28,12 +28,7 @@ from twin.papers.compliant_legs.rest import locked_linearisation
 from twin.rotations import displaced, displacement
 
 
-def test_one_pose_is_displaced_many_ways(stewart):
-    steps = np.random.default_rng(1).normal(size=(5, 6)) * 0.1
-    one_by_one = np.array([displaced(stewart.home, step) for step in steps])
-    assert (displaced(stewart.home, steps) == one_by_one).all()
-
-
+@pytest.mark.every_kind
 def test_nothing_moves_at_rest(platform):
     rest = rest_at(platform)
     found = platform.forward_dynamics(
@@ -161,6 +156,7 @@ def test_compliant_legs_are_the_closed_form():
         assert_within(found, wanted, 1e-7 * max_abs(wanted))
 
 
+@pytest.mark.every_kind
 def test_vertical_field_is_gravity(platform, linear):
     rest, forces = linear.point, np.zeros(platform.n_actuators)
     with_and_without = [
@@ -170,23 +166,6 @@ def test_vertical_field_is_gravity(platform, linear):
     wanted = (with_and_without[0] - with_and_without[1]) / platform.parameters.gravity
     found = np.linalg.solve(linear.mass, linear.base_input[:, 2])
     assert_within(linear.displacement_map @ found, wanted[:6], 1e-12)
-
-
-def test_a_base_and_what_it_carries_share_their_mass(platform):
-    """In translation along each axis every kilogram of the platform is pushed alike."""
-    if platform.dof < 6:
-        pytest.skip("on pillars only heave is modelled")
-    linear = linearise(platform)
-    mass = platform.parameters.platform.body.mass
-    pushed = -np.diag(linear.base_input[:3])
-    carried = np.diag(linear.mass[:3, :3])
-    assert (pushed >= mass * (1.0 - 1e-12)).all()
-    assert (pushed > 0.0).all() and (carried > 0.0).all()
-
-
-def test_base_follows_rigidly_at_low_frequency(sprung_hexapod):
-    response = sprung_hexapod.system("base_acceleration", "absolute_acceleration").response([1e-3])
-    assert_within(response[0, :3].real, np.eye(3), 1e-8)
 
 
 def test_pillars_keep_three_freedoms():
@@ -219,31 +198,6 @@ def test_leg_forces_move_the_platform(sprung_hexapod):
     rigid = parts.geometric + parts.weight
     pushed = linear.force_input @ answer[:6] - rigid @ state[:6]
     assert_within(linear.mass @ answer[6:], pushed, 1e-8)
-
-
-@pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod"])
-def test_nonlinear_simulation_of_a_small_motion(name):
-    platform = twin.load(name)
-    linear = linearise(platform)
-    step, size = 1e-4, 1e-6
-    start = size * np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
-    run = twin.simulate(
-        platform,
-        0.05,
-        displaced(platform.home, start[None])[0],
-        forces=linear.point.forces,
-        deflection=linear.point.deflection,
-        timestep=step,
-    )
-    model = discretise(linear.system("forces", "displacement"), step)
-    state = np.zeros(2 * linear.size)
-    state[:6] = start
-    predicted = []
-    for _ in range(len(run)):
-        predicted.append(model.C @ state)
-        state = model.A @ state
-    moved = displacement(run.pose, platform.home)
-    assert_within(moved, predicted, 1e-3 * size)
 
 
 @pytest.mark.parametrize("name", ["stewart", "micro_hexapod"])

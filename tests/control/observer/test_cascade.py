@@ -63,16 +63,15 @@ def test_feeding_the_disturbance_forward_helps_against_friction_alone():
     assert gains["none"] == pytest.approx(1.0, abs=0.05)
 
 
-def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives_do():
-    platform = twin.load("stewart")
-    motion = sine(platform)
+def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives_do(stewart):
+    motion = sine(stewart)
     start = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
-    alone = ObserverCascade(platform, motion, compensation=False, estimated_speed=False, **start)
-    cascade = Cascade(platform, motion, **start)
+    alone = ObserverCascade(stewart, motion, compensation=False, estimated_speed=False, **start)
+    cascade = Cascade(stewart, motion, **start)
     assert_array_equal(alone.velocity_gain, cascade.velocity_gain)
     runs = [
         twin.simulate(
-            platform,
+            stewart,
             0.6,
             controller=controller,
             timestep=1e-3,
@@ -86,41 +85,29 @@ def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives
     assert_within(runs[0].lengths, runs[1].lengths, 1e-9)
 
 
-def test_text_of_the_thesis_works_on_the_ideal_plant_and_gains_nothing_distinct():
-    platform = twin.load("stewart")
-    motion = sine(platform)
-    size = float(np.ptp(ObserverCascade(platform, motion).reference.coordinates, axis=0).max())
-    design = thesis_text(lumped_mass(platform), 3073.0)
+def test_text_of_the_thesis_works_on_the_ideal_plant_and_gains_nothing_distinct(stewart):
+    motion = sine(stewart)
+    size = float(np.ptp(ObserverCascade(stewart, motion).reference.coordinates, axis=0).max())
+    design = thesis_text(lumped_mass(stewart), 3073.0)
     for compensation in (True, False):
         controller = ObserverCascade(
-            platform, motion, design=design, compensation=compensation, feedforward_start=0.0
+            stewart, motion, design=design, compensation=compensation, feedforward_start=0.0
         )
-        assert actuator_error(driven(platform, controller), controller) < 1e-2 * size
+        assert actuator_error(driven(stewart, controller), controller) < 1e-2 * size
 
 
-def test_speed_and_disturbance_are_those_of_the_engine():
-    platform = twin.load("stewart")
-    controller = ObserverCascade(platform, sine(platform))
-    run = driven(platform, controller)
+def test_speed_and_disturbance_are_those_of_the_engine(stewart):
+    controller = ObserverCascade(stewart, sine(stewart))
+    run = driven(stewart, controller)
     signals = run.signals
     rates = run.rates[::2][: len(signals["time"])]
     wrong = signals["estimated_rate"] - rates
     assert max_abs(wrong[100:]) < 0.05 * max_abs(rates)
     # Disturbance = what the force does beyond accelerating the lumped mass: mostly weight.
     rest = np.zeros(6)
-    weight = platform.inverse_dynamics(platform.home, rest, rest)
+    weight = stewart.inverse_dynamics(stewart.home, rest, rest)
     mean = signals["estimated_disturbance"][100:].mean(axis=0)
     assert_allclose(mean, weight, rtol=0.05)
-
-
-@pytest.mark.parametrize("name", RIGID)
-@pytest.mark.parametrize("compensation", [True, False])
-def test_nothing_jumps_at_the_start(name, compensation):
-    platform = twin.load(name)
-    controller = ObserverCascade(platform, compensation=compensation)
-    run = driven(platform, controller, 0.02)
-    scale = max_abs(platform.home_coordinates)
-    assert_within(run.lengths, np.tile(platform.home_coordinates, (len(run), 1)), 1e-7 * scale)
 
 
 def test_applied_force_is_the_command_delayed_and_lagging():
@@ -143,9 +130,8 @@ def test_applied_force_is_the_command_delayed_and_lagging():
     assert_within(found, mean, 5e-3)
 
 
-def test_lumped_mass_is_that_of_the_text_and_not_of_the_code():
-    platform = twin.load("stewart")
-    assert_allclose(lumped_mass(platform), 11.7 + 97.0 / 6.0, rtol=1e-12)
+def test_lumped_mass_is_that_of_the_text_and_not_of_the_code(stewart):
+    assert_allclose(lumped_mass(stewart), 11.7 + 97.0 / 6.0, rtol=1e-12)
     with_motors = lumped_mass(twin.load("stewart", "hardware"))
     armature = 4.7e-4 * (2 * np.pi / 5.08e-3) ** 2
     assert_allclose(with_motors, 11.7 + 97 / 6 + armature, rtol=1e-9)
@@ -154,12 +140,11 @@ def test_lumped_mass_is_that_of_the_text_and_not_of_the_code():
     assert observed_mass(twin.load("rss"))[0] == pytest.approx(21.26, rel=1e-3)
 
 
-def test_what_cannot_work_is_refused():
-    platform = twin.load("stewart")
+def test_what_cannot_work_is_refused(stewart):
     with refused("springs"):
         ObserverCascade(twin.load("compliant_stewart"))
     for options in (
-        {"design": suitable_design(platform, 2e-3)},
+        {"design": suitable_design(stewart, 2e-3)},
         {"design": suitable_design(twin.load("driving_simulator"))},
         {"compensation": 1},
         {"estimated_speed": None},
@@ -167,7 +152,7 @@ def test_what_cannot_work_is_refused():
         {"velocity_gain": 0.0},
     ):
         with refused():
-            ObserverCascade(platform, **options)
+            ObserverCascade(stewart, **options)
 
 
 def test_a_short_silence_is_bridged_by_the_model():

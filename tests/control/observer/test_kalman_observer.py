@@ -49,16 +49,6 @@ def test_recursion_settles_on_the_solution_of_the_riccati_equation(name):
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_covariances_are_symmetric_and_positive(name):
-    moving = recursive_gains(DESIGNS[name], start_covariance(DESIGNS[name]))
-    covariance = moving.covariance
-    assert_array_equal(covariance, np.swapaxes(covariance, -1, -2))
-    size = np.sqrt(np.einsum("knii->kni", covariance))
-    scaled = covariance / (size[..., :, None] * size[..., None, :])
-    assert np.linalg.eigvalsh(scaled).min() > -1e-9
-
-
-@pytest.mark.parametrize("name", DESIGNS)
 def test_errors_decay(name):
     assert observer_poles(DESIGNS[name]).real.max() < -10.0
 

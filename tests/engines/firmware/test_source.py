@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from package_walk import ROOT
 from redundant import redundant_machine
 from refusals import refused
@@ -173,7 +174,7 @@ def test_source_computes_what_kernels_compute(name, precision, tmp_path):
 @pytest.mark.quick
 def test_what_cannot_be_reached_is_named(stewart, tmp_path):
     compiled = Compiled(stewart, tmp_path, "double")
-    np.testing.assert_array_equal(compiled.home(), stewart.home)
+    assert_array_equal(compiled.home(), stewart.home)
     middle = 0.5 * (stewart.minimum_coordinates + stewart.maximum_coordinates)
     assert compiled.outside_limits(middle) == 0
     for leg in range(6):
@@ -189,7 +190,7 @@ def test_what_cannot_be_reached_is_named(stewart, tmp_path):
     middle[2] = np.nan
     search, pose = compiled.forward_kinematics(middle, stewart.home)
     assert not search.converged
-    np.testing.assert_array_equal(pose, stewart.home)
+    assert_array_equal(pose, stewart.home)
     assert compiled.outside_limits(middle) == 3
     cranks = Compiled(twin.load("rss"), tmp_path / "rss", "double")
     far = cranks.home()
@@ -294,4 +295,4 @@ def test_the_sketch_of_servos_moves_them(tmp_path):
     first = np.clip(wanted, machine.home_coordinates - 0.06, machine.home_coordinates + 0.06)
     assert_within(angles[0], first, 1e-5)
     assert_within(angles[1], wanted, 1e-5)
-    np.testing.assert_array_equal(pulses[2], pulses[1])
+    assert_array_equal(pulses[2], pulses[1])

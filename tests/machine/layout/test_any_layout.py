@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laid_out import SERVO_BASE, SERVO_TOP, SERVOS, laid_out
+from laid_out import SERVO_BASE, SERVO_TOP, laid_out
 
 from twin.errors import ParameterError
 
@@ -38,15 +38,6 @@ HOMES = st.one_of(
     st.builds(lambda name, value: {"source": "Test", name: value},
               st.sampled_from(["lengths", "angles", "position", "at"]), COORDINATES),
 )  # fmt: skip
-AXES = st.one_of(st.sampled_from(["radial", "tangential", "outward"]), POINT, JUNK,
-                 st.lists(POINT, min_size=5, max_size=6))  # fmt: skip
-CHANGES = st.fixed_dictionaries(
-    {},
-    optional={
-        **{"axis": AXES, "zero": AXES, "axis_angles": COORDINATES, "mirrored": ORDER},
-        **{"crank_length": NUMBERS, "rod_length": NUMBERS},
-    },
-)
 
 
 def check(*arguments, **changes):
@@ -64,10 +55,3 @@ def check(*arguments, **changes):
 @settings(max_examples=150, deadline=None)
 def test_any_joints(base, top, home):
     check(base, top, home=home)
-
-
-@given(home=HOMES, changes=CHANGES)
-@settings(max_examples=100, deadline=None)
-@pytest.mark.slow
-def test_any_cranks(home, changes):
-    check(SERVO_BASE, SERVO_TOP, "rss", home=home, leg=SERVOS | changes)

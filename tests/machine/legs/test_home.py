@@ -1,112 +1,14 @@
-"""Numbers that follow from the parameters: joints, cylinders, leg frames, mirrored bodies."""
+"""Numbers that follow from the parameters: joints, cylinders, leg frames."""
 
 import math
 
 import numpy as np
 import pytest
-from legs_at_home import home_leg_frames, leg_bodies
 from numpy.testing import assert_allclose, assert_array_equal
-from shipped import SHIPPED, shipped_content
-from tolerance import assert_within
 
 import twin
 from twin.machine.body import Cylinder, RigidBody
-from twin.machine.layout.joints import PairedCircle, PointList
-
-KINDS = {name: shipped_content(name)["leg"]["kind"] for name in SHIPPED}
-WITH_BODIES = [*(name for name in KINDS if KINDS[name] in ("ups", "strut")), "general"]
-"""Machines whose legs have a housing and a rod."""
-
-STRAIGHT = [*WITH_BODIES, *(name for name in KINDS if KINDS[name] == "viscoelastic")]
-"""Machines whose legs are straight lines on a universal joint."""
-
-assert {KINDS.get(name) for name in STRAIGHT} == {"ups", "strut", "viscoelastic", None}
-
-
-def thesis_leg_data():
-    """Return rev1, rev2 and the leg directions, row per leg, as appendix A.1 computes them."""
-    base, top = [], []
-    for i in range(3):
-        for sign in (-1, 1):
-            angle = math.radians(120.0 * i + sign * 5.275 - 20.0)
-            base.append([0.6304 * math.cos(angle), 0.6304 * math.sin(angle), 0.0])
-            angle = math.radians(120.0 * i + sign * 9.642 + 60.0 - 20.0)
-            top.append([0.430 * math.cos(angle), 0.430 * math.sin(angle), 0.740])
-    top = [top[5], *top[:5]]
-    legs = np.array(top) - np.array(base)
-    along = legs / np.linalg.norm(legs, axis=1)[:, None]
-    rev1 = np.cross(along, [0.0, 0.0, 1.0])
-    rev1 /= np.linalg.norm(rev1, axis=1)[:, None]
-    rev2 = -np.cross(rev1, along)
-    return rev1, rev2 / np.linalg.norm(rev2, axis=1)[:, None], along
-
-
-def test_legs_of_the_thesis_are_08644_long_when_retracted(stewart):
-    lengths = stewart.inverse_kinematics([0.0, 0.0, 0.740, 1.0, 0.0, 0.0, 0.0])
-    assert_within(lengths, 0.8644, 5e-5)  # printed with four decimals
-
-
-def test_first_axis_is_rev1(stewart):
-    rev1, _, _ = thesis_leg_data()
-    # A horizontal axis across the leg does not depend on the height, only rounding is left.
-    assert_within(stewart.first_axes, rev1, 1e-15)
-
-
-def test_leg_frames_are_those_of_the_thesis(stewart):
-    """At home rev1 is the leg frame's y and rev2 its -x: `frame_angle` is 90 degrees."""
-    frames = home_leg_frames(stewart.parameters)
-    along = stewart.parameters.home_leg_vectors / stewart.home_coordinates[:, None]
-    rev1 = np.cross(along, [0.0, 0.0, 1.0])
-    rev1 /= np.linalg.norm(rev1, axis=1)[:, None]
-    rev2 = -np.cross(rev1, along)
-    assert_within(frames[:, :, 1], rev1, 1e-15)  # rounding
-    assert_within(frames[:, :, 0], -rev2, 1e-15)
-    assert_within(frames[:, :, 2], along, 1e-15)
-
-
-def test_bodies_are_where_the_thesis_puts_them(subtests, stewart):
-    """Appendix A.1: origins of lower_leg and upper_leg, odd and even legs, at home."""
-    for number in range(1, 7):
-        with subtests.test(f"{number}"):
-            i, sign = number - 1, 1.0 if number % 2 else -1.0
-            frame = home_leg_frames(stewart.parameters)[i]
-            bodies = leg_bodies(stewart.parameters)
-            rev2, rev1, along = -frame[:, 0], frame[:, 1], frame[:, 2]
-            lower = (352.67 + 41.3) / 1000 * along - sign * 9.81 / 1000 * rev1 - 9.96 / 1000 * rev2
-            assert_within(frame @ bodies.housing_center[i], lower, 1e-15)
-            # Given from the base joint when retracted; from the tip it is 0.8644 m less.
-            upper = (430 / 1000 - 0.8644) * along - sign * 55 / 1000 * rev1 - 55 / 1000 * rev2
-            assert_within(frame @ bodies.rod_center[i], upper, 1e-15)
-            # upper_leg_inertia and upper_leg_inertia1, with the unit corrected.
-            tensor = (
-                np.array([[40.2, 0.088, -0.448], [0.088, 40.2, -0.448], [-0.448, -0.448, 3.24]])
-                / 100
-            )
-            tensor *= np.array([[1, sign, sign], [sign, 1, 1], [sign, 1, 1]])
-            axes = np.column_stack([rev1, rev2, along])
-            found = frame @ bodies.rod_inertia[i] @ frame.T
-            assert_within(found, axes @ tensor @ axes.T, 1e-15)
-
-
-@pytest.mark.parametrize("platform", WITH_BODIES, indirect=True)
-def test_mirrored_bodies_have_the_same_moments(platform):
-    bodies = leg_bodies(platform.parameters)
-    for tensors in (bodies.housing_inertia, bodies.rod_inertia):
-        moments = np.linalg.eigvalsh(tensors)
-        assert_allclose(moments, np.tile(moments[0], (6, 1)), rtol=1e-14)  # rounding
-    for centers in (bodies.housing_center, bodies.rod_center):
-        distances = np.linalg.norm(centers, axis=1)
-        assert_allclose(distances, distances[0], rtol=1e-15)
-
-
-@pytest.mark.parametrize("platform", STRAIGHT, indirect=True)
-def test_leg_frames_are_rotations(platform):
-    frames = home_leg_frames(platform.parameters)
-    assert_within(frames.transpose(0, 2, 1) @ frames, np.tile(np.eye(3), (6, 1, 1)), 1e-15)
-    assert (np.linalg.det(frames) > 0).all()
-    # The second axis is perpendicular to the first.
-    across = (frames[:, :, 0] * platform.first_axes).sum(axis=1)
-    assert_within(across, 0.0, 1e-15)
+from twin.machine.layout.joints import PairedCircle
 
 
 def paired_circle(**changes):
@@ -133,23 +35,6 @@ def test_shift_moves_the_last_points_to_the_front(subtests):
                 assert_array_equal(shifted[(i + shift) % 6], plain[i])
 
 
-def test_placement_of_the_benchmark(srspm):
-    """Paper: joints at angles a0 + 120 k and a0 + 120 k + 2 gamma, with a0 = 60 deg - gamma."""
-    for points, radius, gamma in (
-        (srspm.base_joints, 1.0, 0.2985),
-        (srspm.platform_joints, 0.5803, 0.6573),
-    ):
-        start = math.radians(60.0) - gamma
-        angles = [start + math.radians(120.0) * k + 2 * gamma * j for k in range(3) for j in (0, 1)]
-        expected = radius * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(6)])
-        assert_within(points, expected, 1e-15)  # rounding
-
-
-def test_listed_points_are_taken_as_they_are():
-    coordinates = [[0.1 * i, 0.2, -0.3] for i in range(6)]
-    assert_array_equal(PointList(source="Test", coordinates=coordinates).points, coordinates)
-
-
 def test_cylinder_against_integration_over_its_volume():
     body = Cylinder(
         source="Test", density=7858.0, outer_radius=0.02, inner_radius=0.0175, length=0.5, start=0.1
@@ -168,17 +53,6 @@ def test_cylinder_against_integration_over_its_volume():
     assert body.mass == pytest.approx(mass, rel=1e-14)
     assert_allclose(body.center_of_mass_vector, [0.0, 0.0, center], rtol=1e-14)
     assert_allclose(body.inertia_tensor, np.diag([across, across, axial]), rtol=1e-13)
-
-
-def test_legs_of_the_benchmark(srspm):
-    """A solid rod of 1.5 m: m L^2 / 12 about its middle, which is half its length below the tip."""
-    bodies = leg_bodies(srspm.parameters)
-    mass = 7858.0 * math.pi * 0.0175**2 * 1.5
-    assert_allclose(bodies.rod_mass, mass, rtol=1e-15)
-    assert_within(bodies.rod_center, np.tile([0.0, 0.0, -0.75], (6, 1)), 1e-16)
-    across = mass * (3 * 0.0175**2 + 1.5**2) / 12
-    assert_allclose(bodies.rod_inertia[:, 0, 0], across, rtol=1e-15)
-    assert_allclose(bodies.housing_center[:, 2], 0.25, rtol=1e-15)
 
 
 def test_principal_moments_are_a_diagonal_tensor():

@@ -9,6 +9,10 @@ from twin.machine.payload.anthropometry import (
     SITTING_HEIGHT,
     mass_sum,
 )
+from twin.validation.cases.compliant_legs import CHAIR_MASS, CHAIR_SEAT_HEIGHT
+
+POUND, INCH = 0.45359237, 0.0254
+"""[kg], [m]"""
 
 TRUNK = ("pelvis", "abdomen", "thorax")
 
@@ -58,3 +62,9 @@ def test_trunk_and_head_are_lower_than_a_sitting_person(sex):
     upright = sum(body.segments[name].length for name in (*TRUNK, "head"))
     flesh = SITTING_HEIGHT * body.stature - upright
     assert 0.03 < flesh < 0.08
+
+
+def test_the_wheelchair_is_the_lightest_and_lowest_of_its_class():
+    """Medicare's class K0001: more than 36 lb, seat at 19 in or more."""
+    assert 36.0 * POUND < CHAIR_MASS < 36.0 * POUND + 1.0
+    assert 19.0 * INCH <= CHAIR_SEAT_HEIGHT < 19.0 * INCH + 0.01

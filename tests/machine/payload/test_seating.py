@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from refusals import refused
 
-import twin
 from twin.analysis.platform import Platform
-from twin.machine.body import check_inertia
 from twin.machine.payload.anthropometry import combined, rigid_sum
-from twin.machine.payload.occupant import Occupant, Wheelchair, seated_on, with_body
+from twin.machine.payload.occupant import Occupant, Wheelchair, seated_on
 
 OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())
 
@@ -27,22 +25,6 @@ def test_combined_bodies_keep_momentum_and_energy():
     energy = (masses * (speeds**2).sum(axis=1)).sum() + omega @ tensors.sum(axis=0) @ omega
     expected = whole.mass * own @ own + omega @ whole.inertia @ omega
     assert energy == pytest.approx(expected, rel=1e-13)
-
-
-@pytest.mark.parametrize("name", twin.machine_names())
-def test_seated_on_adds_the_occupant_to_the_platforms_body(name):
-    parameters = twin.load(name).parameters
-    seated = seated_on(parameters, OCCUPANT)
-    before, after = parameters.platform.body, seated.platform.body
-    added = rigid_sum(OCCUPANT.segments())
-    expected = with_body(before, added)
-    assert after.mass == pytest.approx(before.mass + 92.0, rel=1e-14)
-    assert after.center_of_mass_vector == pytest.approx(expected.center, abs=1e-14)
-    assert after.inertia_tensor == pytest.approx(expected.inertia, abs=1e-12)
-    check_inertia(tuple(map(tuple, after.inertia_tensor.tolist())))
-    assert "de Leva" in after.source and "wheelchair" in after.source
-    assert parameters.platform.body is before
-    assert seated.base == parameters.base and seated.legs == parameters.legs
 
 
 def test_seated_machine_answers_like_one_with_a_second_body(stewart):

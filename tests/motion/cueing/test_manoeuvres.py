@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
 from twin.kernels.tasks.motion_cueing.cues import CAR_FRONT_TYRE, CAR_REAR_TYRE, GRAVITY, side_force
@@ -117,22 +117,21 @@ def test_faults_of_files_are_named(subtests, tmp_path):
 
 def test_manoeuvres_refuse_what_is_none():
     time, level = np.arange(5) * 0.1, np.tile([0.0, 0.0, GRAVITY], (5, 1))
-    for arguments in (
-        ("a", time[:3], level[:3], 0 * level[:3]),
-        ("a", time[::-1], level, 0 * level),
-        ("a", time, level[:4], 0 * level),
-        ("a", time, level, np.full((5, 3), np.nan)),
-        ("a", time, level, 100.0 + level),
-        (1, time, level, 0 * level),
-    ):
-        with refused():
-            Manoeuvre(*arguments)
-    for name in ("drift", None, 3):
-        with refused("known: step_steer"):
-            make_manoeuvre(name)
-    with refused():
-        make_manoeuvre("slalom", "car")
-    with refused():
+    assert_all_refused(
+        Manoeuvre,
+        [
+            ("a", time[:3], level[:3], 0 * level[:3], "time"),
+            ("a", time[::-1], level, 0 * level, "time"),
+            ("a", time, level[:4], 0 * level, None),
+            ("a", time, level, np.full((5, 3), np.nan), "angular_rate"),
+            ("a", time, level, 100.0 + level, None),
+            (1, time, level, 0 * level, "name"),
+        ],
+    )
+    assert_all_refused(
+        make_manoeuvre, [("drift", "known: step_steer"), (None, "known: step_steer")]
+    )
+    with refused("mass"):
         Car(mass=-1.0)
     with refused():
         Car().drive("a", 10.0, [0.0, 0.0], [0.0, 0.0])

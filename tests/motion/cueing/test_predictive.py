@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within, max_abs
 
 import twin
@@ -28,7 +28,6 @@ from twin.motion.cueing.predictive import (
     Expectation,
     LimitCheck,
     Plan,
-    QuadraticProgram,
     plan_from,
     prediction,
     sensed_gradients,
@@ -71,9 +70,8 @@ def test_no_manoeuvre_takes_an_actuator_beyond_its_limits(name):
     assert made.shrink == 1.0
 
 
-def test_the_last_plan_goes_on_when_no_solution_is_found():
-    platform = twin.load("stewart")
-    cueing = PredictiveCueing(platform)
+def test_the_last_plan_goes_on_when_no_solution_is_found(stewart):
+    cueing = PredictiveCueing(stewart)
     force, rate = begin("braking", 3.0).at(cueing.period * np.arange(70))
     for sample in zip(force[:45], rate[:45], strict=True):
         cueing.step(*sample)
@@ -104,9 +102,8 @@ def test_braking_is_perceived_better_than_by_a_platform_at_rest(name):
     assert made.error.total < classical.error.total
 
 
-def test_coordinated_turn_gives_no_steady_side_force():
-    platform = twin.load("stewart")
-    made = outcome(platform, begin("coordinated_turn", 6.0))
+def test_coordinated_turn_gives_no_steady_side_force(stewart):
+    made = outcome(stewart, begin("coordinated_turn", 6.0))
     steady = made.error.time > 5.0
     assert max_abs(made.error.platform.force[steady, 1]) < 0.17
 
@@ -122,31 +119,6 @@ def test_same_manoeuvre_same_motion():
     platform, manoeuvre = twin.load("stewart"), begin("step_steer", 1.6)
     one, other = (cue(platform, manoeuvre, "predictive").motion.knots.values for _ in range(2))
     assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("name", SIMULATORS)
-def test_program_against_another_solver(name):
-    clarabel = pytest.importorskip("clarabel")
-    from scipy.sparse import csc_matrix
-
-    cueing = PredictiveCueing(twin.load(name))
-    force, rate = begin("braking", 3.0).at(cueing.period * np.arange(45))
-    for sample in zip(force, rate, strict=True):
-        cueing.step(*sample)
-    p = cueing.problem
-    options = clarabel.DefaultSettings()
-    options.verbose = False
-    rows = csc_matrix(np.vstack([p.rows, -p.rows]))
-    bounds = np.concatenate([p.upper, -p.lower])
-    cones = [clarabel.NonnegativeConeT(len(bounds))]
-    other = clarabel.DefaultSolver(
-        csc_matrix(p.hessian), p.gradient, rows, bounds, cones, options
-    ).solve()
-    ours = QuadraticProgram(p, 1e-9, 100_000).solve(p)
-    assert ours.solved
-    expected = np.array(other.x)
-    assert (np.minimum(p.upper - p.rows @ expected, p.rows @ expected - p.lower) < 1e-6).any()
-    assert_within(ours.solution, expected, 1e-6 * max_abs(expected))
 
 
 def test_prediction_is_what_happens():
@@ -212,10 +184,9 @@ def test_felt_slopes_are_those_of_small_motions(numbers):
     assert_within(manoeuvre.angular_rate[0], turning @ rates, 2e-3)
 
 
-def test_the_check_sees_what_lies_between_its_instants():
-    platform = twin.load("stewart")
+def test_the_check_sees_what_lies_between_its_instants(stewart):
     columns = np.arange(6)
-    check = LimitCheck(platform, columns, 0.04, 4)
+    check = LimitCheck(stewart, columns, 0.04, 4)
     jerks = np.zeros((8, 6))
     jerks[:, 2] = [60, -60, -60, 60, -60, 60, 60, -60]
     plan = plan_from(np.zeros((6, 3)), jerks, 0.04)
@@ -229,21 +200,10 @@ def test_the_check_sees_what_lies_between_its_instants():
     assert not check.keeps(away)
 
 
-def test_shifted_plans_rest_at_their_end():
-    plan = plan_from(np.ones((2, 3)), np.random.default_rng(5).normal(size=(6, 2)), 0.1)
-    later = plan.shifted()
-    assert_array_equal(later.states[:-1], plan.states[1:])
-    assert_array_equal(later.jerks[-1], 0.0)
-    assert_array_equal(later.states[-1, :, 1:], 0.0)
-    parts = plan.samples(0.1, 5)
-    assert_within(parts[::5], plan.states, 1e-12)
-
-
-def test_motion_is_written_and_read_back(tmp_path):
-    platform = twin.load("stewart")
-    made = cue(platform, begin("slalom", 2.0), "predictive")
+def test_motion_is_written_and_read_back(tmp_path, stewart):
+    made = cue(stewart, begin("slalom", 2.0), "predictive")
     file = write_motion(made.motion, tmp_path / "motion.csv")
-    back = read_recording(file, platform.home)
+    back = read_recording(file, stewart.home)
     time = np.linspace(0.0, 2.0, 301)
     ours, theirs = made.motion.sample(time), back.sample(time)
     assert_within(theirs.pose, ours.pose, 1e-6)
@@ -254,18 +214,19 @@ def test_motion_is_written_and_read_back(tmp_path):
         write_motion("motion", tmp_path / "motion.csv")
 
 
-def test_malformed_arguments_are_refused():
-    platform = twin.load("stewart")
-    for options in ({"head": [0.0]}, {"settings": 1}, {"preview": "manoeuvre"}, {"period": -1.0}):
-        with refused():
-            PredictiveCueing(platform, **options)
-    for changes in (
-        {"blocks": (2, 2, 2, 2)},
-        {"blocks": (1, 1)},
-        {"blocks": "many"},
-        {"memory": 0.0},
-        {"force_weight": (1.0, -1.0, 1.0)},
-        {"margin": np.nan},
-    ):
-        with refused():
-            PredictiveSettings(**changes)
+def test_malformed_arguments_are_refused(stewart):
+    assert_all_refused(
+        lambda options: PredictiveCueing(stewart, **options),
+        [({"head": [0.0]}, "head"), ({"settings": 1}, "settings"), ({"preview": "x"}, "preview")],
+    )
+    assert_all_refused(
+        lambda changes: PredictiveSettings(**changes),
+        [
+            ({"blocks": (2, 2, 2, 2)}, "blocks"),
+            ({"blocks": (1, 1)}, "blocks"),
+            ({"blocks": "many"}, "blocks"),
+            ({"memory": 0.0}, "memory"),
+            ({"force_weight": (1.0, -1.0, 1.0)}, "force_weight"),
+            ({"margin": np.nan}, "margin"),
+        ],
+    )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
 import twin
@@ -133,10 +133,9 @@ def test_coordinated_turn_tilts_nothing(name):
 
 
 @pytest.mark.slow
-def test_steady_force_becomes_tilt_and_only_tilt():
-    platform = twin.load("stewart")
+def test_steady_force_becomes_tilt_and_only_tilt(stewart):
     force, angle = np.array([1.0, -0.8, GRAVITY]), []
-    for washout in (ClassicalWashout(platform), AdaptiveWashout(platform)):
+    for washout in (ClassicalWashout(stewart), AdaptiveWashout(stewart)):
         for _ in range(round(40.0 / washout.period)):
             washout.step(force, np.zeros(3))
         angle.append(washout.values[4:])
@@ -149,9 +148,8 @@ def test_steady_force_becomes_tilt_and_only_tilt():
     assert_within(angle[1], expected, 2e-2)
 
 
-def test_adaptive_gains_descend_and_return():
-    platform = twin.load("stewart")
-    washout, rest = AdaptiveWashout(platform), np.zeros(3)
+def test_adaptive_gains_descend_and_return(stewart):
+    washout, rest = AdaptiveWashout(stewart), np.zeros(3)
     for _ in range(600):
         washout.step(np.array([3.0, 0.0, GRAVITY]), rest)
     moved = washout.channels.gains.copy()
@@ -164,14 +162,13 @@ def test_adaptive_gains_descend_and_return():
     assert_within(washout.channels.gains, 1.0, 2e-2)
 
 
-def test_adaptive_slopes_are_derivatives_of_the_motion():
-    platform = twin.load("stewart")
+def test_adaptive_slopes_are_derivatives_of_the_motion(stewart):
     manoeuvre = make_manoeuvre("braking").scaled(0.2)
     frozen, step = AdaptiveSettings(), 1e-4
 
     def place(**changes):
         cost = AdaptiveSettings(descent=0.0, **changes)
-        washout = AdaptiveWashout(platform, cost=cost)
+        washout = AdaptiveWashout(stewart, cost=cost)
         force, rate = manoeuvre.at(washout.period * np.arange(400))
         for sample in zip(force, rate, strict=True):
             washout.step(*sample)
@@ -186,11 +183,10 @@ def test_adaptive_slopes_are_derivatives_of_the_motion():
         assert base.channels.slopes[row].value[0] == pytest.approx(slope, rel=0.15, abs=1e-4)
 
 
-def test_felt_of_a_still_platform_is_rest_and_tilt_is_gravity():
-    platform = twin.load("stewart")
+def test_felt_of_a_still_platform_is_rest_and_tilt_is_gravity(stewart):
     knots = np.zeros((3, 20, 6))
     knots[0, :, 4], knots[0, :, 5] = 0.1, -0.05
-    manoeuvre = sensed_manoeuvre(platform, CuedMotion(platform.home, 0.1, knots, [0.0, 0.0, 0.4]))
+    manoeuvre = sensed_manoeuvre(stewart, CuedMotion(stewart.home, 0.1, knots, [0.0, 0.0, 0.4]))
     expected = GRAVITY * np.array(
         [-np.sin(0.1), np.cos(0.1) * np.sin(-0.05), np.cos(0.1) * np.cos(0.05)]
     )
@@ -198,14 +194,13 @@ def test_felt_of_a_still_platform_is_rest_and_tilt_is_gravity():
     assert_within(manoeuvre.angular_rate, 0.0, 1e-12)
 
 
-def test_head_stays_where_the_axes_say():
-    platform = twin.load("stewart")
-    made = cue(platform, make_manoeuvre("slalom"), "classical", head=[0.1, 0.0, 0.5], fit=False)
+def test_head_stays_where_the_axes_say(stewart):
+    made = cue(stewart, make_manoeuvre("slalom"), "classical", head=[0.1, 0.0, 0.5], fit=False)
     pose = made.motion.sample(made.motion.time).pose
     from twin.basics.arrays import rotated
 
     head = pose[:, :3] + rotated(pose[:, 3:], np.broadcast_to(made.head, (len(pose), 3)))
-    wanted = platform.home[:3] + made.head + made.motion.knots.values[:, :3]
+    wanted = stewart.home[:3] + made.head + made.motion.knots.values[:, :3]
     assert_within(head, wanted, 1e-12)
 
 
@@ -239,25 +234,33 @@ def test_perceived_error_of_equal_and_of_opposite_manoeuvres():
 
 
 @pytest.mark.parametrize("washout", WASHOUTS)
-def test_malformed_washouts_are_refused(washout):
-    platform = twin.load("stewart")
-    for arguments, options in (
-        (("stewart",), {}),
-        ((platform, [0.0, 1.0]), {}),
-        ((platform,), {"period": 0.0}),
-        ((platform,), {"period": 0.2}),
-        ((platform,), {"settings": "fast"}),
-    ):
-        with refused():
-            washout(*arguments, **options)
-    for changes in ({"tilt_rate": 0.0}, {"speed": 1.0}, {"force_scale": [1.0]}, {"free": np.nan}):
-        with refused():
-            WashoutSettings.of(platform, **changes)
+def test_malformed_washouts_are_refused(washout, stewart):
+    assert_all_refused(
+        lambda arguments: washout(**{"platform": stewart, **arguments}),
+        [
+            ({"platform": "stewart"}, "platform"),
+            ({"head": [0.0, 1.0]}, "head"),
+            ({"period": 0.0}, "period"),
+            ({"period": 0.2}, "period"),
+            ({"settings": "fast"}, "settings"),
+        ],
+    )
+
+
+def test_malformed_settings_and_motions_are_refused(stewart):
+    assert_all_refused(
+        lambda changes: WashoutSettings.of(stewart, **changes),
+        [({"tilt_rate": 0.0}, "tilt_rate"), ({"speed": 1.0}, None), ({"force_scale": [1.0]}, None)],
+    )
     manoeuvre = Manoeuvre("r", [0.0, 0.1, 0.2, 0.3], np.tile(REST, (4, 1)), np.zeros((4, 3)))
-    for bad in ({"algorithm": "magic"}, {"scale": -1.0}, {"fit": 1}, {"speed": 3.0}):
-        with refused():
-            cue(platform, manoeuvre, **({"algorithm": washout.name} | bad))
-    with refused():
-        cue(platform, "manoeuvre", washout.name)
+    assert_all_refused(
+        lambda bad: cue(**{"platform": stewart, "manoeuvre": manoeuvre, **bad}),
+        [
+            ({"algorithm": "magic"}, "algorithm"),
+            ({"algorithm": "classical", "scale": -1.0}, "scale"),
+            ({"algorithm": "classical", "fit": 1}, "fit"),
+            ({"algorithm": "classical", "manoeuvre": "slalom"}, "manoeuvre"),
+        ],
+    )
     with refused("not the integrals"):
-        CuedMotion(platform.home, 0.1, np.random.default_rng(1).normal(size=(3, 5, 6)))
+        CuedMotion(stewart.home, 0.1, np.random.default_rng(1).normal(size=(3, 5, 6)))

@@ -37,11 +37,6 @@ def test_base_carries_the_platform_along(hexapod):
     assert (np.diag(fast[:3]) < 0.05).all()
 
 
-def test_pillars_have_heave_alone():
-    linear = linearise(twin.load("driving_simulator"))
-    assert transmissibility(linear, [1.0]).shape == (1, 6, 1)
-
-
 def test_modes_are_the_analyses(hexapod):
     own, modes = linear_modes(hexapod).swinging, natural_modes(hexapod.platform)
     assert_allclose(own.frequencies, modes.frequencies, rtol=1e-8)
