@@ -309,9 +309,10 @@ class ParameterSets:
         bundle = Bundle(constants, arrays, machines, inputs, *bundle_settings)
         errors = np.empty((count, observed.samples, n))
         motion = np.zeros((count, observed.samples if observed.with_motion else 0, 19))
-        scale, bias = observed.scale[sets], observed.bias[sets]
+        scale, bias, inverse = observed.scale[sets], observed.bias[sets], observed.inverse_jacobian
         period = self.timestep * observed.ratio
-        kinds, ratio, terms = commands.kinds[sets], observed.ratio, observed.terms
+        kinds, feedforward = commands.kinds[sets], commands.feedforward
+        ratio, terms = observed.ratio, observed.terms
         original = arrays.constants.copy()
         motor_constants = 1.0 if terms is None else terms.motor_constants[sets]
         changes_friction = terms is not None and terms.changes_friction
@@ -320,24 +321,20 @@ class ParameterSets:
             sample_index = rows + sample
             if terms is not None:
                 inputs.wrench[:] = terms.wrench[sets, sample_index]
-            if terms is not None and changes_friction:
-                terms.change_drives(arrays.constants, original, sets, sample_index)
+                if changes_friction:
+                    terms.change_drives(arrays.constants, original, sets, sample_index)
             measured = (observed.position[sample_index] - bias) / scale
             error = np.subtract(position, measured, out=errors[:, sample])
             if observed.with_motion and sample:
                 twist_change = machines.twist - motion[:, sample - 1, 7:13]
                 motion[:, sample - 1, 13:] = twist_change / period
-            correct_rows(
-                machines, states, error, observed.inverse_jacobian, sample_index, *observed.gains
-            )
+            correct_rows(machines, states, error, inverse, sample_index, *observed.gains)
             if observed.with_motion:
                 motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
             for substep in range(ratio if sample + 1 < observed.samples else 0):
                 at = kinds, ratio * sample_index + substep
                 inputs.command[:] = commands.given[at] * motor_constants
-                inputs.feedforward[:] = (
-                    0.0 if commands.feedforward is None else commands.feedforward[at]
-                )
+                inputs.feedforward[:] = 0.0 if feedforward is None else feedforward[at]
                 if bristle_force is not None:
                     efforts = inputs.command if self.mode == "force" else inputs.feedforward
                     efforts -= bristle_force[sets, sample_index]
