@@ -95,7 +95,7 @@ def test_machine_does_what_was_demanded(hexapod):
 
 @pytest.mark.quick
 def test_file_holds_the_machine(hexapod):
-    machine = Platform(parameters_from(tomllib.loads(hexapod.text), "test"))
+    machine = Platform(parameters_from(tomllib.loads(hexapod.to_toml()), "test"))
     np.testing.assert_array_equal(machine.constants.legs.rows, hexapod.machine.constants.legs.rows)
     assert machine.parameters.legs[0].actuator.force >= hexapod.figures["force"]
 
@@ -379,7 +379,7 @@ def test_figures_are_those_of_the_machine_that_is_written(tmp_path):
     file.write_text(CATALOGUE, encoding="utf-8")
     specification = specified(HEXAPOD, actuators=read_catalogue(file))
     found = design(specification, generations=FEW)
-    written = Platform(parameters_from(tomllib.loads(found.text), "test"))
+    written = Platform(parameters_from(tomllib.loads(found.to_toml()), "test"))
     tasks, loaded = specification.tasks(40), loaded_machine(specification, written)
     poses = tasks.offsets + np.array([*written.home[:3], 0.0, 0.0, 0.0, 0.0])
     forces = loaded.inverse_dynamics(poses, tasks.twists, tasks.accelerations)

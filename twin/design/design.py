@@ -127,6 +127,10 @@ class Design:
     actuator: str
     evaluations: int
 
+    def to_toml(self) -> str:
+        """Return the text of the machine's platform.toml."""
+        return self.text
+
     @property
     def margins(self) -> dict[str, float]:
         """Demand -> fraction of its limit that is left."""

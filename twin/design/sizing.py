@@ -163,9 +163,9 @@ def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
             raise InputError(
                 f"{path}, line {line}", "the efficiency is a fraction above 0 and at most 1"
             )
-        travel = 1.0 / values["ratio"] if cranks else values["lead"] / (2.0 * np.pi)
-        # The other columns are in the order of the fields.
-        drives.append(DriveTrain(name, travel, *[*values.values()][1:]))
+        travel = 1.0 / values.pop("ratio") if cranks else values.pop("lead") / (2.0 * np.pi)
+        fields = {column.replace(" ", "_"): number for column, number in values.items()}
+        drives.append(DriveTrain(name, travel, **fields))
     return drives
 
 
