@@ -34,9 +34,9 @@ CODE = ("twin", "envs", "validation", "assets", "pyproject.toml", "setup.py", "M
 
 
 LONG_TEST = re.compile(
-    r"mark\.slow|def test_\w+\((?:[^)]*\W)?(?:platform|description|scale|states)\b"
+    r"mark\.(slow|every_kind)|def test_\w+\((?:[^)]*\W)?(?:platform|description|scale|states)\b"
 )
-"""What a file with tests marked `slow` contains: the mark, or a fixture of which some machines are
+"""What a file with tests marked `slow` contains: a mark, or a fixture of which some machines are
 marked."""
 
 

@@ -126,6 +126,7 @@ def _fill(
         duration,
         min(FADE_TIME, 0.25 * duration),
     )
+    # The kernel takes `width` instants at a time: a tuple, whose length it knows when compiled.
     legs, width = platform.constants.legs, (0,) * max(2, lane_count())
     return bool(fill_motion(legs, platform.home, sines, scales, period, rows, width))
 

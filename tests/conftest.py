@@ -32,6 +32,9 @@ QUICK_MACHINES = ("stewart", "driving_simulator")
 
 QUICK_ENGINES = ("analytic",)
 
+STEWART = re.compile(r"\[(.*-)?stewart\b")
+"""The machine in the name of a test, beside its other parameters."""
+
 # The same examples in every run; compiling on first use must not count against an example.
 settings.register_profile("twin", deadline=None, derandomize=True)
 settings.load_profile("twin")
@@ -42,6 +45,9 @@ assert len(MACHINES) == 6, "the catalogue is incomplete"
 GENERAL = "general"
 
 SCREWS = "upu_without_symmetry"
+
+SLOW_MACHINES = ("srspm", "tripod", SCREWS)
+"""Machines that are left to `make slow`: legs as those of stewart, and kinds with few tests."""
 
 STATES = 200
 
@@ -60,10 +66,12 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Mark tests in a browser; keep two machines and what is fast in the quick tier."""
+    """Mark what is slow or in a browser; keep two machines and what is fast in the quick tier."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker("pages")
+        if item.get_closest_marker("every_kind") and not STEWART.search(item.name):
+            item.add_marker("slow")
     if not is_quick(config):
         return
     others = {*MACHINES, *engine_names(), GENERAL} - {*QUICK_MACHINES, *QUICK_ENGINES}
@@ -102,8 +110,8 @@ class States(NamedTuple):
 @pytest.fixture(
     scope="session",
     params=[
-        *(*MACHINES, GENERAL),
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("tripod", SCREWS)),
+        *(name for name in (*MACHINES, GENERAL) if name not in SLOW_MACHINES),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_MACHINES),
     ],
 )
 def platform(request):

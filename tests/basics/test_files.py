@@ -10,7 +10,7 @@ from console import console
 from refusals import refused
 
 import twin
-from twin.basics.files import as_path, check_place, new_folder, write_text
+from twin.basics.files import as_path, check_writable, new_folder, write_text
 from twin.engines.base import replay
 from twin.engines.export import export
 from twin.errors import StateError, TwinError
@@ -75,7 +75,7 @@ def test_a_full_disk_is_one_line_on_the_console(monkeypatch):
 def test_a_name_too_long_is_refused(subtests):
     for use in [
         as_path,
-        check_place,
+        check_writable,
         twin.load,
         read_log,
         Trajectory.load,

@@ -112,6 +112,7 @@ def test_the_tilt_stops_within_the_machines_range(machine):
     assert info["termination"] == "ball", "the tilt must not leave the machine's range"
 
 
+@pytest.mark.slow
 def test_every_machine_and_action(subtests):
     for machine in twin.machine_names():
         for action in ["tilt", "pose", "velocities"]:

@@ -69,6 +69,7 @@ SPOILED = {
 }
 
 
+@pytest.mark.every_kind
 def test_a_state_keeps_the_rules_of_batches(subtests, platform):
     """A wrong entry anywhere has the result, or the error, that it has in a batch."""
     good = state_of(platform)

@@ -18,7 +18,7 @@ PROJECTED = (
         "reference",
         "gyroscopic moment of the platform left out",
         Formula(
-            "twin.kernels.dynamics.assembly.add_body",
+            "twin.kernels.dynamics.assembly.fill_body",
             "cross(omega, body_tensor_times",
             "cross((0.0, 0.0, 0.0), body_tensor_times",
         ),
@@ -53,7 +53,9 @@ PROJECTED = (
         "srspm",
         "reference",
         "Coriolis term of the axisymmetric leg with the other sign",
-        Formula(f"{UPS}.axisymmetric_response", "2.0 * rod_moment", "-2.0 * rod_moment"),
+        Formula(
+            f"{UPS}.axisymmetric_response", "2.0 * rod_first_moment", "-2.0 * rod_first_moment"
+        ),
     ),
     (
         "srspm",

@@ -38,7 +38,7 @@ def test_the_way_to_the_start_is_smooth_and_within_its_speed():
 
     assert rig.run(homing, 30.0, watch).ready
     way = np.array(speeds)
-    assert max_abs(way) <= 1.02 * homing.settings.approach.max()
+    assert max_abs(way) <= 1.02 * homing.settings.approach_speed.max()
     assert max_abs(np.diff(way, axis=0)) < 0.02 * max_abs(way)
     assert max_abs(way[0]) < 0.01 * max_abs(way)
 

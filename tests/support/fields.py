@@ -29,7 +29,7 @@ def turned(platform: Platform, turn: Rotation) -> Platform:
     """Return the machine turned about the base's origin, joints and axes of the base with it."""
     legs = platform.constants.legs
     rows = legs.rows.copy()
-    for start in (BASE_JOINT, AXIS, *((rss.ZERO,) if platform.kind == "rss" else ())):
+    for start in (BASE_JOINT, AXIS, *((rss.ZERO_DIRECTION,) if platform.kind == "rss" else ())):
         rows[:, start : start + 3] = turn.apply(rows[:, start : start + 3])
     return _with(platform, legs=type(legs)(rows))
 

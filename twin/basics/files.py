@@ -437,7 +437,7 @@ def as_path(value: Any, field: str = "path") -> Path:
     return path
 
 
-def check_place(path: str | Path, *endings: str) -> None:
+def check_writable(path: str | Path, *endings: str) -> None:
     """Check that a file can probably be written, before the work that makes its content.
 
     Args:

@@ -42,7 +42,7 @@ from twin.calibration.solution import (
 )
 from twin.errors import InputError
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
-from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, ZERO
+from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, ZERO_DIRECTION
 from twin.kernels.legs.upu import PLATFORM_AXIS
 from twin.logs import Channel, Log
 from twin.logs.checks import unit_findings
@@ -270,7 +270,7 @@ class Calibration:
     @property
     def observability(self) -> dict[str, float]:
         """Indices of the set of poses."""
-        return observability(self.after.sizes[: self.after.rank], len(self.used))
+        return observability(self.after.singular_values[: self.after.rank], len(self.used))
 
     def errors_of(self, poses: MeasuredPoses) -> tuple[PoseErrors, PoseErrors]:
         """Return errors of poses `before` and `after`; both with frames fitted to the poses."""
@@ -421,7 +421,7 @@ def _wrong(residuals: Residuals, tolerance: float | None) -> BoolArray:
     is_outlier = np.zeros(len(poses), dtype=bool)
     for _ in range(ROBUST_ROUNDS):
         remaining = Residuals(residuals.model, poses.kept(~is_outlier))
-        new_outliers = solve(remaining, gauge, tolerance, robust=True).wrong
+        new_outliers = solve(remaining, gauge, tolerance, robust=True).is_outlier
         is_outlier[~is_outlier] = new_outliers
         if not new_outliers.any():
             break
@@ -515,7 +515,7 @@ def _crank(found: Calibration, number: int, row: FloatArray, offset: float) -> d
     leg = found.machine.parameters.legs[number - 1]
     if getattr(leg, "axis_angles", None) is not None:
         raise InputError("leg.axis_angles", "give `axis` as directions in the machine's file")
-    axis, zero = row[AXIS : AXIS + 3], row[ZERO : ZERO + 3]
+    axis, zero = row[AXIS : AXIS + 3], row[ZERO_DIRECTION : ZERO_DIRECTION + 3]
     zero_direction = np.cos(offset) * zero + np.sin(offset) * np.cross(axis, zero)
     leg_geometry = found.machine.parameters.home_leg_geometry[number - 1]
     return {

@@ -16,7 +16,7 @@ from twin.basics.arrays import FloatArray, cross_matrix, rotation_matrix
 from twin.calibration.measured import FRAME_UNKNOWN_NAMES, Frames, MeasuredPoses, by_frames
 from twin.errors import ForwardKinematicsError, InputError
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT, Legs
-from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, ZERO
+from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, ZERO_DIRECTION
 from twin.model.derivatives import slope_width
 from twin.model.forward_kinematics import Geometry, geometry
 from twin.model.machine_model import MachineModel
@@ -92,9 +92,10 @@ class LegErrors:
         if self.has_crank:
             rows[:, CRANK_LENGTH] += errors[:, 8]
             rows[:, ROD_LENGTH] += errors[:, 9]
-            axis, zero = self.nominal[:, AXIS : AXIS + 3], self.nominal[:, ZERO : ZERO + 3]
+            axis = self.nominal[:, AXIS : AXIS + 3]
+            zero = self.nominal[:, ZERO_DIRECTION : ZERO_DIRECTION + 3]
             rotation = 0.5 * (errors[:, 6:7] * zero + errors[:, 7:8] * np.cross(axis, zero))
-            for entry in (AXIS, ZERO):
+            for entry in (AXIS, ZERO_DIRECTION):
                 vector = self.nominal[:, entry : entry + 3]
                 half_rotated = vector + np.cross(rotation, vector)
                 size = 1.0 + np.einsum("ni,ni->n", rotation, rotation)[:, None]

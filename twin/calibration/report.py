@@ -102,7 +102,7 @@ def findings(found: Calibration) -> list[str]:
         f"{FRAME_SENTENCES[found.frames_free]}: {found.gauge.free} directions of the "
         "errors are shown by no measurement and fixed, so that joints lie as near to the file's "
         "as they can. Of "
-        f"{len(solution.sizes)} others, frames included, the poses show {solution.rank}."
+        f"{len(solution.singular_values)} others, frames included, the poses show {solution.rank}."
     ]
     source = "held at the file's value" if found.tolerance is None else "from the tolerance"
     unobservable = found.unobservable
@@ -122,7 +122,7 @@ def findings(found: Calibration) -> list[str]:
             f"A joint or offset is {1e3 * far:.3g} mm from the file's, farther than machines are "
             "usually made: check units, frames and the order of legs, unless the file is a draft."
         )
-    if solution.noisy:
+    if solution.exceeds_noise:
         sentences.append(
             f"Residuals are {np.sqrt(solution.ratio):.3g} times the stated noise, and the standard "
             "errors are raised by that: noise is larger, or something else than joints is wrong."
@@ -181,10 +181,14 @@ def _figures(found: Calibration) -> list[Figure]:
         if np.isfinite(getattr(after_errors, component)).any()
     ]
     residuals = [
-        _points(name, fitted.numbers, np.sqrt(solution.squares / np.maximum(solution.counts, 1.0)))
+        _points(
+            name,
+            fitted.numbers,
+            np.sqrt(solution.squared_residuals / np.maximum(solution.counts, 1.0)),
+        )
         for name, solution in (("before", found.before), ("after", found.after))
     ]
-    sizes = found.after.sizes
+    sizes = found.after.singular_values
     order = np.arange(1.0, len(sizes) + 1.0)
     return [
         Figure(

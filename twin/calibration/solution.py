@@ -57,9 +57,9 @@ OUTLIER_PROBABILITY = 1e-5
 
 INDEX_MEANINGS = {
     "O1": "geometric mean of the singular values, per root of the number of poses",
-    "O2": "smallest per largest singular value",
+    "O2": "smallest over largest singular value",
     "O3": "smallest singular value",
-    "O4": "square of the smallest per largest singular value",
+    "O4": "smallest singular value squared, over the largest",
     "O5": "inverse of the sum of inverse singular values",
 }
 
@@ -72,7 +72,7 @@ class Gauge(NamedTuple):
     file's
     """
     free: int
-    """directions of the legs' errors that are fixed by that"""
+    """number of directions of the legs' errors that no measurement shows, which this basis fixes"""
 
 
 def gauge_of(model: MeasurementModel) -> Gauge:
@@ -161,9 +161,9 @@ class Solution(NamedTuple):
     """`(u, u)`; zero along directions that are held, larger if residuals exceed the noise"""
     unobservable: FloatArray
     """`(s, u)` orthonormal directions that the data do not show"""
-    sizes: FloatArray
+    singular_values: FloatArray
     """`(q,)` singular values of the residuals by all unknowns that can be seen at all [1/m]"""
-    squares: FloatArray
+    squared_residuals: FloatArray
     """`(m,)` sum of squared residuals of each pose"""
     counts: FloatArray
     """`(m,)` number of residuals of each pose"""
@@ -172,18 +172,18 @@ class Solution(NamedTuple):
 
     ratio: float
     """sum of squares per degree of freedom: 1 where noise is as stated and nothing else"""
-    noisy: bool
+    exceeds_noise: bool
     """whether the ratio is larger than by chance; the covariance is raised by it then"""
 
     @property
-    def wrong(self) -> Any:
+    def is_outlier(self) -> Any:
         """Whether the residuals of each pose are too large `(m,)`.
 
         Too large for the stated noise, and for the median of all poses if that is larger.
         """
         counts = np.maximum(self.counts, 1.0)
-        size = max(1.0, float(np.median(self.squares / chi2.ppf(0.5, counts))))
-        return self.squares > size * chi2.ppf(1.0 - OUTLIER_PROBABILITY, counts)
+        ratio = max(1.0, float(np.median(self.squared_residuals / chi2.ppf(0.5, counts))))
+        return self.squared_residuals > ratio * chi2.ppf(1.0 - OUTLIER_PROBABILITY, counts)
 
 
 def solve(
@@ -258,25 +258,25 @@ def solve(
     )
 
 
-def observability(sizes: FloatArray, poses: int) -> dict[str, float]:
+def observability(singular_values: FloatArray, poses: int) -> dict[str, float]:
     """Return the five indices of singular values `(q,)` [1/m], larger is better.
 
     Residuals are in standard deviations of their noise, unknowns in m at the machine's joints; so
     1 / O3 is the largest standard error [m] of any combination of unknowns.
 
     Args:
-        sizes: singular values that belong to directions which can be seen.
+        singular_values: singular values that belong to directions which can be seen.
         poses: their number.
     """
-    if not len(sizes) or sizes.min() <= 0.0:
+    if not len(singular_values) or singular_values.min() <= 0.0:
         return dict.fromkeys(INDEX_MEANINGS, 0.0)
-    smallest, largest = float(sizes.min()), float(sizes.max())
-    mean = float(np.exp(np.log(sizes).mean()) / np.sqrt(poses))
+    smallest, largest = float(singular_values.min()), float(singular_values.max())
+    mean = float(np.exp(np.log(singular_values).mean()) / np.sqrt(poses))
     values = (
         mean,
         smallest / largest,
         smallest,
         smallest**2 / largest,
-        float(1.0 / (1.0 / sizes).sum()),
+        float(1.0 / (1.0 / singular_values).sum()),
     )
     return dict(zip(INDEX_MEANINGS, values, strict=True))

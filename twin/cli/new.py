@@ -25,11 +25,11 @@ LEG_KINDS = tuple(
 
 DEFAULT_ANSWERS = {
     "base_radius": ("Radius of the base joints", "300 mm"),
-    "base_spacing": ("Angle or distance of the two joints of a pair below", "20 deg"),
+    "base_spacing": ("Angle or distance of the two joints of a pair on the base", "20 deg"),
     "length": ("Distance of front and rear pillars (empty: three pillars on a circle)", ""),
     "width": ("Distance of left and right pillars (empty: three pillars on a circle)", ""),
     "platform_radius": ("Radius of the platform joints", "200 mm"),
-    "platform_spacing": ("Angle or distance of the two joints of a pair above", "20 deg"),
+    "platform_spacing": ("Angle or distance of the two joints of a pair on the platform", "20 deg"),
     "crank": ("Length of the cranks", "25 mm"),
     "rod": ("Length of the rods", "150 mm"),
     "stroke": ("Stroke of the actuators; of cranks, their whole angle", "150 mm"),
@@ -63,7 +63,7 @@ def _value(text: str) -> Any:
 
 
 Spacing = Annotated[
-    str | None, _value("Joints of a pair below: their angle ('20 deg') or distance ('60 mm').")
+    str | None, _value("Joints of a pair on the base: angle ('20 deg') or distance ('60 mm').")
 ]
 Length = Annotated[
     str | None, _value("Distance of front and rear pillars; without it, three on a circle.")
@@ -79,7 +79,7 @@ Drive = Annotated[str | None, option("RC servos; --force is their stall torque."
 Stiffness = Annotated[
     str | None, _value("Stiffness of a strut, or of the spring in series (viscoelastic).")
 ]
-Above = Annotated[str | None, _value("The same of the pairs above.")]
+PlatformSpacing = Annotated[str | None, _value("Joints of a pair on the platform, likewise.")]
 
 
 @app.command()
@@ -99,7 +99,7 @@ def new(
     base_radius: Annotated[str | None, _value("Radius of the base joints, '300 mm'.")] = None,
     base_spacing: Spacing = None,
     platform_radius: Annotated[str | None, _value("Radius of the platform joints.")] = None,
-    platform_spacing: Above = None,
+    platform_spacing: PlatformSpacing = None,
     length: Length = None,
     width: Annotated[str | None, _value("Distance of left and right pillars.")] = None,
     stroke: Annotated[str | None, _value("Stroke, '6 in'; of cranks their whole angle.")] = None,

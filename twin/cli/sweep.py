@@ -35,7 +35,7 @@ Subject = Annotated[
         "A sweep's TOML file, or the name or platform.toml of a machine.", metavar="FILE|MACHINE"
     ),
 ]
-OutFile = Annotated[
+OutFolder = Annotated[
     Path | None,
     option(
         "Folder of the results; the same command again computes what is missing there. "
@@ -67,7 +67,7 @@ Payload = Annotated[
         metavar="KG|occupant:M:KG",
     ),
 ]
-Seeds = Annotated[int | None, option("Number of seeds of the sensors' errors, from 0.", min=1)]
+Seeds = Annotated[int | None, option("Number of seeds of the sensors' errors: 0, 1, ...", min=1)]
 Samples = Annotated[
     int | None,
     option("Number of Latin-hypercube points in start:stop, instead of a grid.", min=1),
@@ -108,7 +108,7 @@ New = Annotated[bool, option("Refuse a folder that holds results already.", "--n
 def sweep(
     subject: Subject,
     *,
-    out: OutFile = None,
+    out: OutFolder = None,
     set_: Settings = None,
     controller: Controller = None,
     payload: Payload = None,
@@ -206,7 +206,7 @@ def _value(text: str) -> tuple[str, str]:
 
 
 def _print_means(sweep: Sweep, rows: list[dict[str, Any]]) -> None:
-    """Print the means over the seeds of all runs that were not stopped."""
+    """Print the means over the seeds of all runs that reached their end."""
     from twin.analysis.platform import load
     from twin.sweep.folder import DONE_STATUS
 
@@ -235,7 +235,7 @@ def _print_means(sweep: Sweep, rows: list[dict[str, Any]]) -> None:
         ]
         table_rows.append((*key, len(members), len(finished_rows), *means))
     parameters = (f"{path} [SI]" for path in sweep.parameters)
-    title = f"{sweep.machine}, {sweep.motion.name}: means over seeds of whole runs"
-    table((*names, *parameters, "runs", "whole", *measures), table_rows, title)
+    title = f"{sweep.machine}, {sweep.motion.name}: means over seeds of finished runs"
+    table((*names, *parameters, "runs", "finished", *measures), table_rows, title)
     if len(groups) > MAX_ROWS:
         line(f"and {len(groups) - MAX_ROWS} more rows")

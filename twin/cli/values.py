@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from twin.basics.files import check_place, check_replaced, write_text
+from twin.basics.files import check_replaced, check_writable, write_text
 from twin.basics.optional import optional
 from twin.cli.console import line
 from twin.errors import InputError, brief
@@ -84,7 +84,7 @@ def check_files(
     for option, (path, *endings) in files.items():
         if path is not None:
             with renamed_fields(path=option):
-                check_place(path, *endings)
+                check_writable(path, *endings)
             check_replaced(path, option, replace=replace)
             if any(_is_same_file(path, name) for name in reads if name):
                 raise InputError(option, f"{path} is a file that is read; name another one")

@@ -297,9 +297,10 @@ def _modal_masses(platform: MachineModel) -> FloatArray:
 
 
 def _couplings(platform: MachineModel) -> set[tuple[float, float, float]]:
-    """Return inertia, stiffness and damping of motors on transmissions; empty unless all are.
+    """Return inertia, stiffness and damping of each kind of motor on its transmission.
 
-    Legs before stiff springs in series count as motors, and the springs as their transmissions.
+    Empty unless all legs have a motor with inertia on a transmission. Legs before stiff springs in
+    series count as motors, and the springs as their transmissions.
     """
     if _locked_mobility(platform) is not None:
         springs, motor_mass = platform.leg_springs, burden(platform).lightest
@@ -310,7 +311,7 @@ def _couplings(platform: MachineModel) -> set[tuple[float, float, float]]:
     drives = [leg.drive for leg in platform.parameters.legs]
     reflected_drives = [drive.reflected() for drive in drives if drive is not None]
     distinct_couplings = {
-        (coupling.inertia, coupling.stiffness, coupling.damping) for coupling in reflected_drives
+        (drive.inertia, drive.stiffness, drive.damping) for drive in reflected_drives
     }
     if len(reflected_drives) == len(drives) and all(m * k > 0.0 for m, k, _ in distinct_couplings):
         return distinct_couplings

@@ -353,13 +353,13 @@ class ClosedLoop:
     ) -> None:
         """Hand the running machine over to another controller at the next control period.
 
-        Its first speeds are the present ones and its first forces those that the motors give;
-        what it commands beyond them fades in over `FADE_TIME`. If its `signals` have other
-        names, the records restart.
+        The first speeds that it commands are the present ones, and the first forces those that
+        the motors give; what it commands beyond them fades in over `FADE_TIME`. If its `signals`
+        have other names, the records restart.
 
         Args:
-            controller: of this machine, or a function; the `begin` of its reference counts its
-                control periods since the loop began.
+            controller: of this machine, or a function. The `begin` of a controller's reference
+                counts control periods of that controller since the loop began.
             supervisor: default the controller's.
 
         Raises:

@@ -164,7 +164,8 @@ class ControllerActor(Actor):
     """A controller at the environment's control period, along the motion of every episode.
 
     It gets the measurements of the environment's sensors, and knows the machine as its file
-    describes it. Its action is the command less the part that the environment adds by itself.
+    describes it. Its action is the command less the part that the environment adds by itself, over
+    the largest part that an action adds.
 
     Attributes:
         name: name of the controller.
@@ -215,7 +216,6 @@ class ControllerActor(Actor):
         Raises:
             InputError: a command of another kind than the actions, or beyond their range.
             ControlError: the controller cannot go on.
-            StateError: `begin` was not called.
         """
         del observation
         if self.controller is None:

@@ -160,9 +160,9 @@ def crank_rows(
         height = np.sqrt(np.where(square > 0.0, square, np.nan))
     rows = np.zeros((*base.shape[:2], rss.RSS_GEOMETRY_SIZE))
     rows[:, :, AXIS : AXIS + 3] = axis
-    rows[:, :, rss.ZERO : rss.ZERO + 3] = level
+    rows[:, :, rss.ZERO_DIRECTION : rss.ZERO_DIRECTION + 3] = level
     rows[:, :, rss.CRANK_LENGTH] = crank[:, None]
     rows[:, :, rss.ROD_LENGTH] = rod[:, None]
     # The platform is above the base: of both angles of the equation, zero is the smaller one.
-    rows[:, :, rss.BRANCH] = -1.0
+    rows[:, :, rss.ELBOW_BRANCH] = -1.0
     return rows, height

@@ -420,7 +420,7 @@ def _text(specification: Specification, values: FloatArray, judged: Assessment) 
     if not cranks:
         entries["shortest"] = f"{low:.9g} m"
     sheet = DataSheet(legs=specification.legs, title=specification.title, **entries)
-    sought = np.append(wanted.rows[0, :, : rss.BRANCH], wanted.height)
+    sought = np.append(wanted.rows[0, :, : rss.ELBOW_BRANCH], wanted.height)
     for legs in leg_texts(sheet):
         text = sheet_text(specification.name, sheet, legs)
         if specification.symmetry:
@@ -428,7 +428,7 @@ def _text(specification: Specification, values: FloatArray, judged: Assessment) 
         with suppress(ParameterError):
             machine = _load(text)
             # Of cranks there is a text for each layout.
-            found = np.append(machine.constants.legs.rows[:, : rss.BRANCH], machine.home[2])
+            found = np.append(machine.constants.legs.rows[:, : rss.ELBOW_BRANCH], machine.home[2])
             if not cranks or np.abs(found - sought).max() < 1e-6 * np.abs(sought).max():
                 text = text.replace(f'"{SHEET_SOURCE}', f'"{DESIGN_SOURCE}')
                 return text.replace(SHEET_HEADING, "# Written by `twin design`.").lstrip()

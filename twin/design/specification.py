@@ -79,21 +79,21 @@ ALLOWED_BOUNDS = {
     "_height": (-np.inf, np.inf),
     "": (1e-6, np.inf),
 }
-"""Ends [rad, m] of the free numbers by the ends of their names, the first that fits."""
+"""Smallest and largest bound [rad, m] of a free number, by the first suffix that its name has."""
 
 
 def by_ending(name: str, table: dict[str, tuple[float, float]]) -> tuple[float, float]:
-    """Return the entry of a table whose key is the first that ends a name."""
+    """Return the first entry of a table whose key is a suffix of a name."""
     return next(entry for ending, entry in table.items() if name.endswith(ending))
 
 
 def is_angle(name: str) -> bool:
-    """Return whether a free number is an angle; others are lengths."""
+    """Return whether a free number of a design is an angle; spacings are, others are lengths."""
     return name.endswith(("spacing", "angle"))
 
 
 def actuator_units(legs: str) -> dict[str, str]:
-    """Return the SI units of what actuators have, for a kind of legs."""
+    """Return the SI units of stroke, force, speed and stiffness of a kind of legs' actuators."""
     if legs == "rss":
         return {"stroke": "rad", "force": "N m", "speed": "rad/s", "stiffness": "N m/rad"}
     return {"stroke": "m", "force": "N", "speed": "m/s", "stiffness": "N/m"}
@@ -239,7 +239,7 @@ class Actuator(NamedTuple):
 class Specification(Part):
     """Everything that a machine must do and may not exceed."""
 
-    name: str = Field("designed", pattern=r"^[a-z][a-z0-9_]*$")
+    name: str = Field("designed", pattern=r"^[a-z][a-z0-9_]{0,63}$")
     title: str = "Designed motion platform"
     legs: Literal["ups", "rss"] = "ups"
     count: int = Field(6, ge=6, le=8)

@@ -330,7 +330,10 @@ def with_least_masses(bodies: Sequence[Body], parameters: MachineParameters) -> 
 
 
 def light_bodies(bodies: Sequence[Body], mass_limit: float) -> tuple[str, ...]:
-    """Return the names of bodies on joints that move less than the least mass [kg]."""
+    """Return the names of bodies on joints that move less than `mass_limit` [kg].
+
+    A body moves its own mass and those of all bodies that it carries.
+    """
 
     def moved_mass(body: Body) -> float:
         carried_masses = (moved_mass(child) for child in bodies if child.parent == body.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from pathlib import Path
 
-from twin.basics.files import check_place, check_replaced
+from twin.basics.files import check_replaced, check_writable
 from twin.errors import InputError
 from twin.logs.files import LOG_WRITERS, part, write_log
 from twin.logs.log import Log, join
@@ -52,7 +52,7 @@ class LogRecorder:
                 place that cannot be written to.
         """
         self.path, self._metadata, self._keep = Path(path), metadata, keep
-        check_place(self.path, *LOG_WRITERS)
+        check_writable(self.path, *LOG_WRITERS)
         check_replaced(self.path, "log", replace=replace)
         _, self.part, self._earlier_part = files_of(self.path)
         if self._earlier_part.exists() and not replace:

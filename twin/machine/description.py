@@ -112,7 +112,7 @@ class MovingPlatform(Table):
 
 
 class MachineDescription(Table):
-    """Everything a platform.toml says about one machine; its tables do not yet fit together."""
+    """Everything a platform.toml says about one machine; each table is checked by itself alone."""
 
     name: str = Field(description="Short name: lower-case letters, digits and underscores")
     title: str = Field(min_length=1, description="One line that says what the machine is")
@@ -140,7 +140,9 @@ class MachineDescription(Table):
     @classmethod
     def _plain(cls, value: str) -> str:
         if not re.fullmatch(NAME_PATTERN, value):
-            raise ValueError("must be lower-case letters, digits and underscores, letter first")
+            raise ValueError(
+                "must be at most 64 lower-case letters, digits and underscores, a letter first"
+            )
         return value
 
     @property

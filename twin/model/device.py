@@ -78,7 +78,7 @@ class CardModel:
     Every call waits for the card, to see whether a state failed. With `checked=False` calls return
     at once, and `check()` raises for all of them.
 
-    Values on the card are not searched for states that constraints of the legs forbid.
+    Motions that the constraints of the legs forbid, which the machine refuses, are not refused.
     """
 
     def __init__(self, machine: MachineModel, checked: bool = True) -> None:
@@ -330,7 +330,7 @@ class CardModel:
         """Return the batch's shape, and flat arrays on the card by name; None: one row of zeros.
 
         Raises:
-            InputError: wrong shapes, not finite, a state that the machine cannot have.
+            InputError: wrong shapes; in arrays of numpy also not finite, no unit quaternion.
         """
         values = {name: self._checked(name, value) for name, value in arguments.items()}
         batches = {name: value.shape[:-1] for name, value in values.items()}

@@ -356,7 +356,8 @@ class MachineModel(MachineBase):
             InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
                 have.
             UnreachablePoseError: a leg cannot reach a pose.
-            SingularPoseError: the Jacobian is singular, or a leg lies along its first axis.
+            SingularPoseError: the Jacobian is singular, or a leg lies along its universal joint's
+                first axis.
         """
         states = {"pose": pose, "twist": twist, "deflection": deflection}
         states |= {"acceleration": acceleration, "wrench": wrench}

@@ -28,7 +28,7 @@ MIN_SAMPLES = 4
 """A cubic spline needs four samples; from six on the spline is quintic."""
 
 MAX_INTERVAL = 0.5
-"""[s] Longest interval: no motion of a platform can be read from samples further apart."""
+"""[s] Longest median interval: no motion of a platform can be read from samples further apart."""
 
 DEFAULT_GAP = 10.0
 """Largest gap in median intervals, where the caller gives no largest gap."""

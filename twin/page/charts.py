@@ -220,8 +220,8 @@ def thinned(time: FloatArray, values: FloatArray, points: int) -> tuple[FloatArr
     falls = values[spell_ends] < values[spell_starts]
     kept_values = np.empty((2 * len(spell_starts), values.shape[1]))
     kept_values[0::2], kept_values[1::2] = np.where(falls, high, low), np.where(falls, low, high)
-    middles = np.concatenate([time[spell_starts], time[spell_ends]]).reshape(2, -1).T.ravel()
-    return middles, kept_values
+    kept_times = np.column_stack([time[spell_starts], time[spell_ends]]).ravel()
+    return kept_times, kept_values
 
 
 def since_last_gap(values: FloatArray) -> int:
@@ -426,8 +426,8 @@ class LiveCharts:
 
     def _draw(self, chart: Chart, time: FloatArray, values: FloatArray, end: float) -> None:
         time, values = span(time, values, end - self.window.value, end)
-        first_rows = since_last_gap(values)
-        time, values = thinned(time[first_rows:], values[first_rows:], MAX_POINTS)
+        first_row = since_last_gap(values)
+        time, values = thinned(time[first_row:], values[first_row:], MAX_POINTS)
         has_values: Any = np.isfinite(values).any(axis=0)
         plot, style = self.plots[chart.name], (self.fitted.value, *has_values.tolist())
         if self._styles[chart.name] != style:

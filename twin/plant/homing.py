@@ -21,7 +21,7 @@ CREEP_SPEED = 0.08
 the speed limit."""
 
 INDEX_SPEED_FRACTION = 0.5
-"""Engineering choice: speed to the index pulse, as a fraction of the creep speed."""
+"""Engineering choice: speed to the index pulse, as a fraction of the speed to the switch."""
 
 APPROACH_SPEED_FRACTION = 0.4
 """Engineering choice: peak speed of the approach to the start, in strokes per second and as a
@@ -36,8 +36,8 @@ START_TOLERANCE = 40.0
 for the thesis' actuators."""
 
 PHASE_NAMES = ("brakes", "inward", "outward", "waiting", "approach", "ready", "fault")
-"""Names of the phases of an actuator, in their order: the brake opens; creep to the
-lower switch; creep off it to the first index pulse; wait for the others; move to the start."""
+"""Names of the phases of an actuator, in their order: the brake opens; move to the
+lower switch; move off it to the first index pulse; wait for the others; move to the start."""
 
 
 class HomingSettings(NamedTuple):
@@ -53,11 +53,11 @@ class HomingSettings(NamedTuple):
     """`(n,)` coordinate of the lower switch, good to less than half a turn"""
     start: FloatArray
     """`(n,)` coordinates to go to"""
-    creep: FloatArray
-    """`(n,)` speed to the switch"""
-    search: FloatArray
-    """`(n,)` speed to the index pulse"""
-    approach: FloatArray
+    switch_speed: FloatArray
+    """`(n,)` [m/s, rad/s] speed to the switch"""
+    index_speed: FloatArray
+    """`(n,)` [m/s, rad/s] speed to the index pulse"""
+    approach_speed: FloatArray
     """`(n,)` [m/s, rad/s] largest speed of the approach to the start position"""
     longest_search: FloatArray
     """`(n,)` [s] for a switch or a pulse"""
@@ -89,7 +89,8 @@ def homing_settings(
 ) -> HomingSettings:
     """Return settings that suit a machine.
 
-    The creep speed also stays below the limit of the decoder in homing mode: 32 counts a period.
+    The speed to the switch also stays below the limit of the decoder in homing mode: 32 counts a
+    period.
 
     Args:
         platform: the machine; its lower switches are at its shortest coordinates.
@@ -123,7 +124,7 @@ def homing_settings(
     counts = as_vector(counts_per_turn, "counts_per_turn", n)
     stroke = maximum - minimum
     speed_limit = np.minimum(stroke, actuator_limit(platform, "speed", stroke))
-    creep_speed = np.minimum(
+    switch_speed = np.minimum(
         CREEP_SPEED * speed_limit, 32.0 * count_lengths / positive(period, "period")
     )
     approach = APPROACH_SPEED_FRACTION * speed_limit
@@ -133,13 +134,14 @@ def homing_settings(
         read_only(as_vector(index_coordinates, "index_coordinates", n)),
         minimum,
         read_only(start_vector),
-        read_only(creep_speed),
-        read_only(INDEX_SPEED_FRACTION * creep_speed),
+        read_only(switch_speed),
+        read_only(INDEX_SPEED_FRACTION * switch_speed),
         read_only(approach),
         read_only(
             SEARCH_TIME_MARGIN
             * np.maximum(
-                stroke / creep_speed, counts * count_lengths / (INDEX_SPEED_FRACTION * creep_speed)
+                stroke / switch_speed,
+                counts * count_lengths / (INDEX_SPEED_FRACTION * switch_speed),
             )
         ),
         read_only(START_TOLERANCE * count_lengths),
@@ -232,7 +234,7 @@ class Homing:
             self._phase_start[:] = inputs.time
             self._has_started = True
         elif not inputs.time > self._last_time:
-            raise InputError("time", "must run forwards")
+            raise InputError("time", f"must be later than that before, {self._last_time:g} s")
         else:
             self.decoder.update(counts)
         self._last_time = inputs.time
@@ -244,7 +246,7 @@ class Homing:
                 if not self._fault and self._phases[i] < WAITING_PHASE:
                     speeds[i] = self._search(i, inputs.time, travel[i], bool(switch_pressed[i]))
         if not self._fault and (self._phases >= WAITING_PHASE).all():
-            speeds = self._go(inputs.time)
+            speeds = self._approach(inputs.time)
         if self._fault:
             self._phases[:], speeds[:] = FAULT_PHASE, 0.0
         is_held = (self._phases == FAULT_PHASE).astype(float)
@@ -270,8 +272,8 @@ class Homing:
             elif elapsed > settings.longest_search[i]:
                 self._give_up(i, f"did not reach its lower switch in {elapsed:.3g} s")
             else:
-                self._check_motion(i, time, travel, settings.creep[i])
-                return float(-settings.creep[i])
+                self._check_motion(i, time, travel, settings.switch_speed[i])
+                return float(-settings.switch_speed[i])
         return self._find_index(i, time, travel, pressed)
 
     def _find_index(self, i: int, time: float, travel: float, pressed: bool) -> float:
@@ -295,8 +297,8 @@ class Homing:
                 return 0.0
         if time - self._phase_start[i] > settings.longest_search[i]:
             self._give_up(i, "did not leave its lower switch, or found no index pulse")
-        self._check_motion(i, time, travel, settings.search[i])
-        return float(settings.search[i])
+        self._check_motion(i, time, travel, settings.index_speed[i])
+        return float(settings.index_speed[i])
 
     def _check_motion(self, i: int, time: float, travel: float, speed: float) -> None:
         """Report a fault of an actuator that does not follow its speed command."""
@@ -309,13 +311,13 @@ class Homing:
             self._give_up(i, "does not move: check brake, drive and encoder")
         self._last_check[i] = time, travel
 
-    def _go(self, time: float) -> FloatArray:
+    def _approach(self, time: float) -> FloatArray:
         """Return the speeds `(n,)` towards the start position; all actuators arrive together."""
         settings, coordinates = self.settings, self.decoder.coordinates
         if self._phases[0] == WAITING_PHASE:
             self._approach_start = coordinates
             # The peak rate of the minimum-jerk transition is 15/8 of its mean rate.
-            remaining_time = np.abs(settings.start - coordinates) / settings.approach
+            remaining_time = np.abs(settings.start - coordinates) / settings.approach_speed
             self._duration = float(
                 max(15.0 / 8.0 * remaining_time.max(), settings.shortest_approach)
             )

@@ -320,7 +320,8 @@ def simulate(
     Raises:
         InputError: wrong shapes, not finite, a duration that is no multiple of the step, or a
             force function that returns something else than finite forces `(n,)`.
-        SimulationStoppedError: the engine left the range in which its results are valid.
+        SimulationStoppedError: the engine left the range in which its results are valid; with a
+            controller the trajectory ends there instead.
         MissingDependencyError: the engine's library is not installed.
     """
     as_model(platform)

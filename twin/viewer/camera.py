@@ -37,7 +37,7 @@ from twin.basics.arrays import (
     one_of,
     whole_number,
 )
-from twin.basics.files import check_place, write_atomically
+from twin.basics.files import check_writable, write_atomically
 from twin.basics.optional import optional
 from twin.engines.mujoco import mujoco
 from twin.errors import InputError, MissingDependencyError, StateError, brief
@@ -189,7 +189,7 @@ def check_picture(path: str | Path) -> Path:
 def _output_path(path: str | Path, endings: tuple[str, ...]) -> Path:
     if not isinstance(path, str | Path) or Path(path).suffix not in endings:
         raise InputError("path", f"must end in {' or '.join(endings)}, got {brief(path)}")
-    check_place(path)
+    check_writable(path)
     return Path(path)
 
 

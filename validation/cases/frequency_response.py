@@ -148,7 +148,8 @@ def compliance_measures(platform: Platform) -> tuple[list[Entry], Plot]:
             tolerance, reason = (
                 (sweep.tolerance, sweep.reason) if is_exact else (MUJOCO_LIMIT, SHIFT_REASON)
             )
-            name = f"compliance along {axis}, {ENGINE_NAMES[engine]}, against the linear model"
+            way = "along" if axis in ("x", "y", "z") else "in"
+            name = f"compliance {way} {axis}, {ENGINE_NAMES[engine]}, against the linear model"
             measures.append(Measure(name, error, tolerance, reason))
         panels.append(_panel(axis, measured))
     holding_text = ", springs holding the actuators." if sweep.settings.holding[0] else "."

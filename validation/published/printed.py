@@ -94,7 +94,7 @@ RSS_FIRST_ACCELERATION = (0.000593773, -0.00293147, -9.80827, 0.135312, 0.012934
 """x, y, z [m/s2] and Rodrigues parameters [1/s2] at 7 ms; 6_RSS/CPP/dddata.dat."""
 
 
-class Printed(NamedTuple):
+class PrintedSentence(NamedTuple):
     """One sentence of a paper that is judged, with the verdict on record."""
 
     source: str
@@ -128,7 +128,7 @@ class Paper:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
         self.title: str = content.pop("title")
         self.sentences = {
-            key: Printed(f"{self.title}, {entry['place']}", entry["says"], entry["verdict"])
+            key: PrintedSentence(f"{self.title}, {entry['place']}", entry["says"], entry["verdict"])
             for key, entry in content.items()
         }
         for key, sentence in self.sentences.items():
@@ -137,7 +137,7 @@ class Paper:
                     f"{name}.{key}.verdict", f"must be one of {', '.join(AGREEMENT_KINDS)}"
                 )
 
-    def __getitem__(self, name: str) -> Printed:
+    def __getitem__(self, name: str) -> PrintedSentence:
         return self.sentences[name]
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from twin.analysis.machine_summary import machine_summary
 from twin.analysis.platform import Platform, load
-from twin.basics.files import check_place, write_text
+from twin.basics.files import check_writable, write_text
 from twin.basics.optional import library_versions, optional
 from twin.charts import style
 from twin.charts.panels import Axes, number, panels_figure, thin_out, value_text
@@ -385,7 +385,7 @@ def make_report(
     """
     for path in (html, json):
         if path is not None:
-            check_place(path)
+            check_writable(path)
     if html is not None:
         require_libraries()
     platforms = [load(machine) for machine in dict.fromkeys(machines)]

@@ -105,7 +105,7 @@ class Faults(NamedTuple):
 
 
 class Control(NamedTuple):
-    """Reference and gains of the controller; arrays `(T, n)`."""
+    """Reference, feedforward and noise `(T, n)` of the controller, and its gains `(n,)`."""
 
     mode: int
     reference: FloatArray
@@ -127,6 +127,7 @@ class Records(NamedTuple):
     command: FloatArray
     leg_force: FloatArray
     motor_force: FloatArray
+    """as the drive assumes it, without the error of `motor_constant`"""
     pose: FloatArray
 
 

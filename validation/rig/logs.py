@@ -144,7 +144,13 @@ def simulate_run(
     forces = machine.inverse_dynamics(start_pose, np.zeros(6), np.zeros(6), wrench)
     coordinates, drives = machine.inverse_kinematics(start_pose), _drives(machine, conditions)
     play = 0.5 * drives.backlash * np.sign(forces)
-    state = _state(start_pose, coordinates + play + forces / drives.stiffness, forces, world)
+    state = _state(
+        start_pose,
+        coordinates + play + forces / drives.stiffness,
+        forces,
+        world,
+        machine.parameters.gravity,
+    )
     state.effort[:] = state.integral[:] = forces / drives.motor_constant
     bodies = np.array(
         [_without_point_mass(machine.constants.body, world.swinging_mass, _pivot(machine))] * 2
@@ -275,12 +281,14 @@ def _without_point_mass(body: FloatArray, mass: float, position: FloatArray) -> 
     return reduced
 
 
-def _state(pose: FloatArray, motor: FloatArray, forces: FloatArray, world: Surroundings) -> State:
+def _state(
+    pose: FloatArray, motor: FloatArray, forces: FloatArray, world: Surroundings, gravity: float
+) -> State:
     """Return the state of a machine at rest."""
     count = len(motor)
     sag = np.zeros(3)
     if world.swinging_mass > 0.0:
-        sag[2] = world.swinging_mass * 9.81 / world.swinging_stiffness[2]
+        sag[2] = world.swinging_mass * gravity / world.swinging_stiffness[2]
     swing = np.concatenate([pose[:3] + world.swinging_point - sag, np.zeros(3)])
     return State(
         pose=np.array(pose),

@@ -95,6 +95,18 @@ def test_noise_lowers_coherence_and_the_deviation_tells_the_error():
     assert 0.5 < ratio < 2.0, ratio
 
 
+def test_the_deviation_of_a_burst_tells_the_error():
+    given, random = np.concatenate([swept(4.0), np.zeros(1000)]), np.random.default_rng(4)
+    clean, squares = signal.lfilter(*FILTERS["low pass"], given), []
+    for _ in range(20):
+        noisy = clean + random.normal(0.0, 0.1, len(given))
+        found = burst_response(given, noisy, PERIOD, low=10.0, high=120.0)
+        error = np.abs(found.gain / exact("low pass", found.frequency) - 1.0)
+        squares.append((np.mean(error**2), np.mean(2.0 * found.deviation**2)))
+    measured, stated = np.mean(squares, axis=0)
+    assert 0.85 < np.sqrt(measured / stated) < 1.15
+
+
 def test_an_output_that_has_nothing_to_do_with_the_input_has_no_coherence():
     given = swept()
     noise = np.random.default_rng(2).normal(size=len(given))

@@ -25,6 +25,7 @@ from twin.analysis.workspace.search import (
 )
 
 
+@pytest.mark.every_kind
 def test_conditioning_is_the_platforms(platform, states):
     poses = states.pose[:40]
     found = dexterity(platform, poses)
@@ -52,6 +53,7 @@ def test_yaw_of_a_quarter_turn_is_singular(srspm):
     assert_within(radii, 0.5 * np.pi, 1e-9)
 
 
+@pytest.mark.every_kind
 def test_determinant_changes_sign_at_the_distance(platform, constants):
     constants(analysis, SINGULAR_LEVEL=8)
     if not square(platform):

@@ -41,6 +41,7 @@ def test_directions_integrate_polynomials(subtests):
             assert_allclose(np.linalg.norm(circle(7), axis=1), 1.0, rtol=1e-14)
 
 
+@pytest.mark.every_kind
 def test_exits_are_the_edge(platform):
     chart = own_chart(platform)
     rays = search(chart, sphere(5)[0])

@@ -28,6 +28,7 @@ from twin.papers.compliant_legs.rest import locked_linearisation
 from twin.rotations import displaced, displacement
 
 
+@pytest.mark.every_kind
 def test_nothing_moves_at_rest(platform):
     rest = rest_at(platform)
     found = platform.forward_dynamics(
@@ -155,6 +156,7 @@ def test_compliant_legs_are_the_closed_form():
         assert_within(found, wanted, 1e-7 * max_abs(wanted))
 
 
+@pytest.mark.every_kind
 def test_vertical_field_is_gravity(platform, linear):
     rest, forces = linear.point, np.zeros(platform.n_actuators)
     with_and_without = [

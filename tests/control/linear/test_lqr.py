@@ -50,6 +50,7 @@ def test_integral_removes_the_error_of_a_load(stewart):
 
 
 @pytest.mark.quick
+@pytest.mark.every_kind
 @pytest.mark.parametrize("name", ["stewart", "tripod", "balancer"])
 def test_a_tilting_motion_is_followed(name):
     platform = twin.load(name)
@@ -89,5 +90,7 @@ def test_bad_input():
     with refused("period"):
         Lqr(twin.load("stewart"), period=2e-3, design=regulator(linear))
     design = regulator(linear)
+    with refused("design"):
+        Lqr(twin.load("tripod"), design=design)
     with refused():
         accumulated_cost(design, np.zeros((3, 12)), np.zeros((2, 6)))

@@ -74,6 +74,7 @@ def test_forces_are_linear_and_the_truth_comes_back(platform: Platform, states: 
     assert np.abs(base.values - expected).max() < 1e-8 * np.abs(expected).max()
 
 
+@pytest.mark.every_kind
 def test_the_payload_alone_comes_back(platform: Platform, states: States) -> None:
     chosen = select(platform, "payload")
     truth = other_values(chosen)

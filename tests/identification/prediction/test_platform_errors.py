@@ -136,17 +136,50 @@ def test_readings_are_those_of_the_sensor(bandwidth: float | None) -> None:
     moved = Motion(sample.pose[None], sample.twist[None], change[None])
     features = sensed_inputs(moved, np.array([[0.0, 0.0, -9.81]]), imu, 1e-3)
     rotation = Rotation.from_euler("ZYX", imu.attitude).as_matrix()[None]
-    # Means over a step are those in its middle; behind a filter they are at its end.
+    # Without a filter and accelerations the sensor reads the mean over the step that ends.
     at = np.arange(100.0, 990.0)[None]
     found = inertial_readings(
         features,
         np.array([[0]]),
-        at - 1.0 * (bandwidth is None),
+        at - 0.5 * (bandwidth is None),
         np.array([imu.position]),
         rotation,
     )[0]
     size = np.ptp(read[100:990], axis=0)
     assert (np.abs(found - read[100:990]) < 2e-3 * size).all()
+
+
+def with_feedforward(time: np.ndarray, width: int) -> Log:
+    """Return a log at rest with commanded speeds, and forces of alternating sign beside them."""
+    instants, zeros = 1e-3 * np.arange(300), np.zeros((300, 6))
+    signs = np.where(np.arange(len(time)) % 2, -100.0, 100.0)
+    forces = np.repeat(signs[:, None], width, axis=1)
+    return Log(
+        (
+            Channel("measured", instants, zeros + 1.0, "m"),
+            Channel("command_rates", instants, zeros, "m/s"),
+            Channel("command_forces", time, forces, "N"),
+        )
+    )
+
+
+@pytest.mark.quick
+def test_feedforward_is_held_until_the_next_one() -> None:
+    time = 4e-4 + 1e-2 * np.arange(30)
+    feedforward = recording_of(with_feedforward(time, 6), nominal()).feedforward
+    assert feedforward is not None
+    assert (feedforward[1:11] == 100.0).all()
+    assert (feedforward[11:21] == -100.0).all()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("time", "width"),
+    [(np.arange(300) * 1e-3, 3), (np.r_[np.arange(200), np.arange(100)] * 1e-3, 6)],
+)
+def test_unusable_feedforward_is_refused(time: np.ndarray, width: int) -> None:
+    with pytest.raises(InputError, match="command_forces"):
+        recording_of(with_feedforward(time, width), nominal())
 
 
 DELAYS = ("leg.drive.delay", "signal.coordinates.delay", "signal.pose.delay")

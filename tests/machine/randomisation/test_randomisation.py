@@ -142,6 +142,8 @@ def test_values_of_the_task():
         spread.bound(machine(), ["phase"])
     with refused("no value of its own"):
         spread.bound(machine(), list(task))
+    with refused(r"delay is drawn by 'task\.\*' as well"):
+        as_randomisation({"task.delay": UNIT, "task.*": UNIT}).bound(machine(), ["delay"])
 
 
 TOML = """

@@ -73,6 +73,7 @@ def small_chunks(constants):
     constants(batch, MIN_STATES_PER_THREAD=256)
 
 
+@pytest.mark.every_kind
 def test_batch_equals_single(subtests, platform, states):
     singles = [States(*(rows[k] for rows in states)) for k in range(len(states.pose))]
     for name, call in CALLS.items():

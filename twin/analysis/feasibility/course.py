@@ -185,30 +185,30 @@ RECOMMENDATIONS = {
         " smaller, move its middle, or take actuators that reach {required}."
     ),
     "speed": (
-        "{legs} needs {required} ({place}), its actuator gives {limit}: {excess} times too "
-        "slow. Make the motion {excess} times longer in time or {excess} times smaller."
+        "{legs} needs {required} ({place}), its actuator gives {limit}: {share} times too "
+        "slow. Make the motion {share} times longer in time or {share} times smaller."
     ),
     "acceleration": (
-        "{legs} needs {required} ({place}), its actuator gives {limit}: {excess} times too "
-        "little. Make the motion {root} times longer in time or {excess} times smaller."
+        "{legs} needs {required} ({place}), its actuator gives {limit}: {share} times too "
+        "little. Make the motion {root} times longer in time or {share} times smaller."
     ),
     "power": (
-        "{legs} needs {required} ({place}), its actuator gives {limit}: {excess} times too "
-        "little. Make the motion {excess} times longer in time, or lighten the load."
+        "{legs} needs {required} ({place}), its actuator gives {limit}: {share} times too "
+        "little. Make the motion {share} times longer in time, or lighten the load."
     ),
     "force at rest": (
-        "{legs} needs {required} at rest ({place}), its actuator gives {limit}: {excess} times "
+        "{legs} needs {required} at rest ({place}), its actuator gives {limit}: {share} times "
         "too little. Take actuators of at least {required}, or make platform, payload and legs "
-        "together {excess} times lighter."
+        "together {share} times lighter."
     ),
     "force": (
-        "{legs} needs {required} ({place}), its actuator gives {limit}: {excess} times too "
+        "{legs} needs {required} ({place}), its actuator gives {limit}: {share} times too "
         "little. If it holds the pose at rest, make the motion longer in time; otherwise take "
         "actuators of at least {required}, or lighten the load."
     ),
     "continuous force": (
         "{legs} needs {required} in root mean square ({place}), its actuator gives {limit} "
-        "continuously: it overheats, {excess} times too much. Pause between motions, lighten "
+        "continuously: it overheats, {share} times too much. Pause between motions, lighten "
         "the load, or take actuators of at least {required} continuously."
     ),
     "joint angle": (
@@ -248,12 +248,12 @@ RECOMMENDATIONS = {
 }
 """What is violated, by how much, and what would mend it.
 
-Fields are the legs, the required value and the limit with their units, the place, and the excess
-with its square root.
+Fields are the legs, the required value and the limit with their units, the place, and the share
+of the limit with its square root.
 """
 
 BEYOND_ANY_LIMIT = {"singular": "beyond singular", "collision": "meeting legs"}
-"""Recommendations where the fraction of the limit is infinite."""
+"""Key of `RECOMMENDATIONS` -> key used in its place where the share of the limit is infinite."""
 
 
 class Quantity(NamedTuple):
@@ -319,13 +319,13 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
 
     Of entries that differ by rounding, as those of symmetrical legs do, the first one.
     """
-    fractions = np.where(np.isnan(quantity.share), np.inf, quantity.share)
-    max_fraction = float(fractions.max())
+    shares = np.where(np.isnan(quantity.share), np.inf, quantity.share)
+    max_share = float(shares.max())
     tie_threshold = (
-        max_fraction - LIMIT_TOLERANCE * max(1.0, max_fraction) if max_fraction < np.inf else np.inf
+        max_share - LIMIT_TOLERANCE * max(1.0, max_share) if max_share < np.inf else np.inf
     )
-    row, column = divmod(int((fractions >= tie_threshold).argmax()), fractions.shape[1])
-    fraction = float(fractions[row, column])
+    row, column = divmod(int((shares >= tie_threshold).argmax()), shares.shape[1])
+    share = float(shares[row, column])
     is_at_rest = bool(course.pose_names)
     has_time = not (is_at_rest or quantity.over_motion)
     return Margin(
@@ -333,13 +333,13 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
         quantity.unit,
         float(quantity.required[row, column]),
         float(quantity.limit[row, column]),
-        fraction,
+        share,
         quantity.at_least,
         quantity.legs[column],
         float(course.time[row]) if has_time else None,
         "whole motion" if quantity.over_motion and not is_at_rest else course.row_label(row),
         course.motion.pose[row].copy(),
-        "" if fraction <= 1.0 + LIMIT_TOLERANCE else _recommended(quantity, course, row, column),
+        "" if share <= 1.0 + LIMIT_TOLERANCE else _recommended(quantity, course, row, column),
     )
 
 
@@ -348,16 +348,16 @@ def _recommended(quantity: Quantity, course: Course, row: int, column: int) -> s
     required, limit = float(quantity.required[row, column]), float(quantity.limit[row, column])
     if not quantity.name.startswith("stroke"):
         required = abs(required)
-    key, excess = quantity.recommendation, float(quantity.share[row, column])
-    if not np.isfinite(excess):
+    key, share = quantity.recommendation, float(quantity.share[row, column])
+    if not np.isfinite(share):
         key = BEYOND_ANY_LIMIT.get(key, key)
     return RECOMMENDATIONS[key].format(
         legs=legs_text(quantity.legs[column]).capitalize(),
         required=amount(required, quantity.unit),
         limit=amount(limit, quantity.unit),
         place=course.row_label(row),
-        excess=factor(excess),
-        root=factor(np.sqrt(excess)),
+        share=factor(share),
+        root=factor(np.sqrt(share)),
     )
 
 
@@ -372,7 +372,7 @@ def legs_text(legs: Sequence[int]) -> str:
 
 
 def share_text(share: float) -> str:
-    """Return a limit fraction as a percentage, from ten on as a factor, or "beyond"."""
+    """Return a share of a limit as a percentage, from ten on as a factor, or "beyond"."""
     if not np.isfinite(share):
         return "beyond"
     return f"{100.0 * share:.3g} %" if share < 9.995 else f"{share:,.4g} times"

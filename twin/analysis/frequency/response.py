@@ -14,7 +14,8 @@ sqrt((1 - coherence) / (2 n coherence)).
 
 Whole record: for an excitation from rest to rest whose response has died away at the end, the
 response is the ratio of the two spectra without any window: no leakage, whatever the damping. The
-coherence is that of each line with its neighbours.
+coherence is that of each line with its neighbours, 1 - n / (n - 1) (1 - |sum X* Y|^2 / (sum |X|^2
+sum |Y|^2)) over n lines. G is that of one line alone: its deviation is that of n = 1.
 
 Stepped sine: a sine, a cosine, a constant and a drift are fitted to both signals by least squares
 over the settled part of a dwell. The ratio is the gain; what else the output has gives coherence
@@ -705,7 +706,7 @@ def burst_response(
 
     Raises:
         InputError: shapes that differ, frequencies that the samples do not resolve, or an input
-            without any.
+            that has nothing at one of them.
     """
     x, y = _records(input_signal, output_signal)
     step = positive(period, "period")
@@ -714,7 +715,11 @@ def burst_response(
     frequency = np.fft.rfftfreq(len(x), step)
     is_in_band = (frequency >= low_frequency) & (frequency <= high_frequency)
     if not is_in_band.any() or high_frequency > 0.5 / step:
-        raise InputError("low, high", f"must hold a frequency and stay below {0.5 / step:g} Hz")
+        raise InputError(
+            "low, high",
+            f"must enclose a multiple of {1.0 / (len(x) * step):.4g} Hz and not exceed "
+            f"{0.5 / step:g} Hz",
+        )
     input_spectrum, output_spectrum = np.fft.rfft(x), np.fft.rfft(y)
     line_frequencies = np.asarray(frequency[is_in_band], dtype=np.float64)
     if not np.abs(input_spectrum[is_in_band]).min() > 0.0:
@@ -722,15 +727,17 @@ def burst_response(
     window = np.ones(COHERENCE_LINES)
     cross = np.convolve(input_spectrum.conj() * output_spectrum, window, "same")[is_in_band]
     powers = [
-        np.convolve(np.abs(line_spectrum) ** 2, window, "same")[is_in_band]
-        for line_spectrum in (input_spectrum, output_spectrum)
+        np.convolve(np.abs(spectrum) ** 2, window, "same")[is_in_band]
+        for spectrum in (input_spectrum, output_spectrum)
     ]
-    coherence = _coherence(cross, *powers)
+    # So few lines fit one gain well whatever the noise.
+    noise_share = (1.0 - _coherence(cross, *powers)) * COHERENCE_LINES / (COHERENCE_LINES - 1)
+    coherence = np.maximum(1.0 - noise_share, 0.0)
     return FrequencyResponse(
         line_frequencies,
         output_spectrum[is_in_band] / input_spectrum[is_in_band],
         coherence,
-        deviation(coherence, COHERENCE_LINES),
+        deviation(coherence, 1.0),
     )
 
 

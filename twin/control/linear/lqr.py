@@ -282,7 +282,7 @@ def regulator(
 
 
 def predicted_cost(design: Regulator, start: Any) -> float:
-    """Return the least cost x_0' P x_0 from a state of displacement, twist (and their sums).
+    """Return the least cost x_0' P x_0 from displacement, twist (and sums of displacements).
 
     Raises:
         InputError: wrong shape, not finite.
@@ -412,7 +412,7 @@ class Lqr(Controller):
             design: a regulator of the same period instead of one for home.
 
         Raises:
-            InputError: not such a machine, or a design of another period.
+            InputError: not such a machine, or a design of another period or number of actuators.
             SingularPoseError: the reference passes a singular pose.
             MissingDependencyError: python-control is not installed.
         """
@@ -422,6 +422,10 @@ class Lqr(Controller):
             design = regulator(machine, self.period, weights=weights, integral=integral)
         if as_instance(design, "design", Regulator).model.period != self.period:
             raise InputError("design", "must have the controller's period")
+        if len(design.gain) != platform.n_actuators:
+            raise InputError(
+                "design", f"is for {len(design.gain)} actuators, not {platform.n_actuators}"
+            )
         self.design = design
         self._drives = drive_model(platform)
         self._prepare(self.reference)

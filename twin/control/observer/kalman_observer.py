@@ -268,7 +268,7 @@ def hardware(
             known [N] or [N m], held over each period.
 
     Raises:
-        InputError: not finite, negative, or disturbance and resolution both zero.
+        InputError: not finite, negative, or a resolution or disturbance_step of zero.
     """
     model = discretise(disturbance_model(mass), period)
     n = len(model.input)
@@ -282,8 +282,8 @@ def hardware(
     )
     if not ((encoder_step > 0.0) & (disturbance_change > 0.0)).all():
         raise InputError("resolution, disturbance_step", "must be above zero")
-    # The disturbance is held over a period here, but does not add up over it: the random walk
-    # moves by one step per period.
+    # The noise is the disturbance's rate, held over each period: step over period, so that the
+    # disturbance changes by one step.
     covariance = np.zeros((n, 2, 2))
     covariance[:, 0, 0] = noise**2
     covariance[:, 1, 1] = (disturbance_change / period) ** 2

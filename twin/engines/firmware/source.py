@@ -165,11 +165,14 @@ def _table(platform: MachineModel, is_float: bool) -> str:
         if platform.dof < 6 or platform.leg.has_crank:
             vectors.append(leg[AXIS : AXIS + 3])
         if platform.leg.has_crank:
-            vectors.append(leg[rss.ZERO : rss.ZERO + 3])
-            scalars = [leg[k] for k in (rss.CRANK_LENGTH, rss.ROD_LENGTH, rss.BRANCH, rss.MIDDLE)]
+            vectors.append(leg[rss.ZERO_DIRECTION : rss.ZERO_DIRECTION + 3])
+            scalars = [
+                leg[k]
+                for k in (rss.CRANK_LENGTH, rss.ROD_LENGTH, rss.ELBOW_BRANCH, rss.MIDDLE_ANGLE)
+            ]
         if isinstance(legs, UpuLegs):
             vectors += [leg[start : start + 3] for start in (AXIS, upu.PLATFORM_AXIS)]
-            scalars = [leg[upu.SCREW], leg[upu.HOME_TWIST]]
+            scalars = [leg[upu.SCREW_TRAVEL], leg[upu.HOME_TWIST]]
         entries = [_row(vector, is_float) for vector in vectors]
         entries += [number(value, is_float) for value in (*scalars, lower, upper)]
         lines.append("    {" + ",\n     ".join(entries) + "},")

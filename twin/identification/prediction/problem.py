@@ -379,7 +379,7 @@ class PredictionProblem:
                 )
             )
             source = motion if signal.name == "pose" or features is None else features
-            signal_errors = readers.missed(
+            signal_errors = readers.prediction_errors(
                 signal, segment_slots, source, rows, sets, start_times, period
             )
             errors.append(signal_errors.reshape(len(rows), windows.counted, -1))

@@ -153,11 +153,20 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
     and readings of an inertial sensor are taken along.
 
     Raises:
-        InputError: signals are missing or have too few columns, or the log is too short.
+        InputError: signals are missing, have a wrong number of columns or times that do not
+            increase, or the log is too short.
     """
     name = "measured" if "measured" in log else "coordinates"
     command_signal = "command_rates" if "command_rates" in log else "command_forces"
-    for signal, label in ((command_signal, "commands"), (name, "encoders")):
+    needed = [(command_signal, "commands"), (name, "encoders")]
+    has_feedforward = (
+        command_signal == "command_rates"
+        and "command_forces" in log
+        and len(log["command_forces"]) > 0
+    )
+    if has_feedforward:
+        needed.append(("command_forces", "feedforward forces"))
+    for signal, label in needed:
         if signal not in log:
             raise InputError(
                 "log",
@@ -173,18 +182,17 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
             "log",
             f"has {len(position)} positions and {len(commands)} commands; {MIN_SAMPLES} needed",
         )
-    for channel in (position, commands):
+    for channel in (log[signal] for signal, _ in needed):
         if not (np.diff(channel.time) > 0.0).all():
             raise InputError(channel.name, "has times that repeat or step back; see check_log")
     time = _even_times(position.time)
-    with_force = command_signal == "command_rates" and "command_forces" in log
     return Recording(
         time,
         _sampled(position, time),
         "velocity" if command_signal == "command_rates" else "force",
         commands.time,
         commands.values,
-        _sampled(log["command_forces"], commands.time) if with_force else None,
+        _held(log["command_forces"], commands.time) if has_feedforward else None,
         platform_signals(log, machine),
     )
 
@@ -197,12 +205,19 @@ def _even_times(time: FloatArray) -> FloatArray:
 
 def _sampled(channel: Channel, time: FloatArray) -> FloatArray:
     """Return a channel at other times: its own values where the times agree, else splines."""
-    is_near = MAX_JITTER * float(time[1] - time[0])
-    if len(channel) == len(time) and np.abs(channel.time - time).max() < is_near:
+    max_departure = MAX_JITTER * float(time[1] - time[0])
+    if len(channel) == len(time) and np.abs(channel.time - time).max() < max_departure:
         return channel.values
     from scipy.interpolate import make_interp_spline
 
     return np.asarray(make_interp_spline(channel.time, channel.values, k=3)(time))
+
+
+def _held(channel: Channel, time: FloatArray) -> FloatArray:
+    """Return commands at other times: each stays until the next one."""
+    max_departure = MAX_JITTER * float(time[1] - time[0])
+    rows = np.searchsorted(channel.time, time + max_departure, side="right") - 1
+    return np.asarray(channel.values[np.maximum(rows, 0)])
 
 
 class Motion(NamedTuple):
@@ -249,7 +264,7 @@ class Readers:
         )
         return np.array(scale)[:, None], np.array(bias), np.array(delay)
 
-    def missed(
+    def prediction_errors(
         self,
         signal: PlatformSignal,
         slots: Slots,
@@ -276,12 +291,12 @@ class Readers:
         at = (signal.time[slots.index] - (begin + delay)[:, None]) / period
         measured, rows = signal.values[slots.index], rows[:, None]
         if isinstance(motion, Motion):
-            readings = pose_errors(measured, motion, rows, at, period, bias)
+            errors = pose_errors(measured, motion, rows, at, period, bias)
         else:
             inertial = inertial_readings(motion, rows, at, self._place[sets], self._rotation[sets])
             reading = inertial[..., 3:] if signal.name == "gyroscope" else inertial[..., :3]
-            readings = measured - (scale[:, None] * reading + bias[:, None])
-        return np.where(slots.filled[..., None], readings / signal.noise, 0.0)
+            errors = measured - (scale[:, None] * reading + bias[:, None])
+        return np.where(slots.filled[..., None], errors / signal.noise, 0.0)
 
 
 def pose_errors(
@@ -314,6 +329,8 @@ def sensed_inputs(
 ) -> FloatArray:
     """Return the motions in which readings are linear `(N, T, 15)`, after a sensor's filter.
 
+    At the samples; without a filter, the mean of the steps before and after each.
+
     In platform axes: specific force of the reference point, angular rate, angular acceleration, and
     products of two rates.
 
@@ -333,7 +350,10 @@ def sensed_inputs(
     )
     products = (rate[..., :, None] * rate[..., None, :])[..., UPPER_TRIANGLE[0], UPPER_TRIANGLE[1]]
     inputs = np.concatenate([force, rate, angular_acceleration, products], axis=-1)
-    return inputs if imu.bandwidth is None else _filtered(inputs, imu, period)
+    if imu.bandwidth is not None:
+        return _filtered(inputs, imu, period)
+    steps_before = np.concatenate([inputs[:, :1], inputs[:, :-1]], axis=1)
+    return np.asarray(0.5 * (steps_before + inputs))
 
 
 def _filtered(values: FloatArray, imu: InertialSensor, period: float) -> FloatArray:
@@ -353,10 +373,11 @@ def inertial_readings(
     """Return specific force and angular rate `(N, Q, 6)` of exact sensors, in their axes.
 
     Args:
-        features: see `sensed_inputs`.
+        features: what `sensed_inputs` returns.
         rows: `(N, 1)` the rollout of each row.
-        at: `(N, Q)` indices of the features, between two of them as well.
-        place: `(N, 3)` of the sensor, in platform axes.
+        at: `(N, Q)` times in sampling periods from the first sample of the rollout; between two
+            samples the features are interpolated.
+        place: `(N, 3)` position of the sensor, in platform axes.
         rotation: `(N, 3, 3)` its axes to platform axes.
     """
     index = np.clip(np.floor(at).astype(int), 0, features.shape[1] - 2)

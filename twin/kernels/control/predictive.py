@@ -305,7 +305,7 @@ def plan_cost(reference: PlanReference, cost: Cost, effort: FloatArray, plan: Pl
 
 MAX_NEWTON_STEPS = 30
 """Engineering choice: largest number of projected Newton steps of a box-constrained quadratic
-program. A step may fix one more of the forces, eight at most, at its limit."""
+program. Each step may fix one more force at its limit; a machine has eight at most."""
 
 MIN_STEP_FRACTION = 1e-4
 """Engineering choice: smallest fraction of a Newton step that the line search tries."""

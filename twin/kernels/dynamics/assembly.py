@@ -60,7 +60,7 @@ class Work(NamedTuple):
     force: FloatArray
     """`(n,)` of the actuators [N, N m]"""
     constraints: FloatArray
-    """`(c, 8)`: row (6 entries), drift, value"""
+    """`(c, 8)`: row C (6 entries) and drift, so that C a + drift = 0, then the pose's error"""
     system: FloatArray
     """`(6 + c, 6 + c)` matrix of the linear system with multipliers"""
     right: FloatArray
@@ -105,17 +105,17 @@ def body_tensor_times(body: FloatArray, matrix: Matrix, a: Vector) -> Vector:
 
 
 @device
-def add_body(
+def fill_body(
     body: FloatArray, matrix: Matrix, omega: Vector, mass_matrix: FloatArray, bias: FloatArray
 ) -> None:
-    """Write the platform's own mass matrix (lower triangle) and bias."""
+    """Fill the platform's own mass matrix (lower triangle) and bias."""
     mass = body[BODY_MASS]
     center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
-    moment = scale(mass, center)
+    mass_moment = scale(mass, center)
     gravity = field(body)
-    centrifugal = cross(omega, cross(omega, moment))
-    gyroscopic = subtract(
-        cross(omega, body_tensor_times(body, matrix, omega)), cross(moment, gravity)
+    centrifugal = cross(omega, cross(omega, mass_moment))
+    moment_bias = subtract(
+        cross(omega, body_tensor_times(body, matrix, omega)), cross(mass_moment, gravity)
     )
     for i in range(3):
         for j in range(i):
@@ -123,13 +123,13 @@ def add_body(
         mass_matrix[i, i] = mass
         mass_matrix[i + 3, i] = 0.0
         bias[i] = centrifugal[i] - mass * gravity[i]
-        bias[i + 3] = gyroscopic[i]
-    mass_matrix[4, 0] = moment[2]
-    mass_matrix[5, 0] = -moment[1]
-    mass_matrix[3, 1] = -moment[2]
-    mass_matrix[5, 1] = moment[0]
-    mass_matrix[3, 2] = moment[1]
-    mass_matrix[4, 2] = -moment[0]
+        bias[i + 3] = moment_bias[i]
+    mass_matrix[4, 0] = mass_moment[2]
+    mass_matrix[5, 0] = -mass_moment[1]
+    mass_matrix[3, 1] = -mass_moment[2]
+    mass_matrix[5, 1] = mass_moment[0]
+    mass_matrix[3, 2] = mass_moment[1]
+    mass_matrix[4, 2] = -mass_moment[0]
     tensor_x = body_tensor_times(body, matrix, (1.0, 0.0, 0.0))
     tensor_y = body_tensor_times(body, matrix, (0.0, 1.0, 0.0))
     tensor_z = body_tensor_times(body, matrix, (0.0, 0.0, 1.0))
@@ -162,7 +162,7 @@ def assemble(
     """
     mass_matrix, bias, jacobian = work.mass_matrix, work.bias, work.jacobian
     gravity = field(body)
-    add_body(body, state.matrix, state.omega, mass_matrix, bias)
+    fill_body(body, state.matrix, state.omega, mass_matrix, bias)
     singular = -1
     for i in range(legs.rows.shape[0]):
         leg = response(legs, i, state, gravity, deflection)

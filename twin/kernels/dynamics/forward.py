@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.dynamics.assembly import Work, add_body, assemble, energy, field, make_work
+from twin.kernels.dynamics.assembly import Work, assemble, energy, field, fill_body, make_work
 from twin.kernels.jit import by_kind, compiled, device, inlined
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.dispatch import (
@@ -416,7 +416,7 @@ def fill_unit_forces(
 
     `work.jacobian` is that of the pose already.
     """
-    add_body(unit_body, state.matrix, state.omega, unit_work.mass_matrix, unit_work.bias)
+    fill_body(unit_body, state.matrix, state.omega, unit_work.mass_matrix, unit_work.bias)
     for i in range(6):
         work.right[i] = unit_work.bias[i]
         for j in range(6):

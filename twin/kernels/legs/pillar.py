@@ -199,14 +199,14 @@ def fixed_foot(legs: FloatArray) -> int:
 
 @device
 def fill_constraint(
-    rows: FloatArray, k: int, linear: Vector, angular: Vector, drift: float, value: float
+    rows: FloatArray, k: int, linear: Vector, angular: Vector, drift: float, error: float
 ) -> None:
-    """Write one constraint: row (6 entries), drift, value."""
+    """Fill constraint k: its row C = (linear, angular), C a + drift = 0, and the pose's error."""
     for j in range(3):
         rows[k, j] = linear[j]
         rows[k, j + 3] = angular[j]
     rows[k, 6] = drift
-    rows[k, 7] = value
+    rows[k, 7] = error
 
 
 @device

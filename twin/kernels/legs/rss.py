@@ -46,17 +46,17 @@ from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 3
 
-ZERO = GEOMETRY_SIZE
+ZERO_DIRECTION = GEOMETRY_SIZE
 """First of three columns: direction c0 of the crank at angle zero, base frame."""
 
 CRANK_LENGTH = GEOMETRY_SIZE + 3
 
 ROD_LENGTH = GEOMETRY_SIZE + 4
 
-BRANCH = GEOMETRY_SIZE + 5
+ELBOW_BRANCH = GEOMETRY_SIZE + 5
 """1 for the elbow at the larger angle, -1 for the other."""
 
-MIDDLE = GEOMETRY_SIZE + 6
+MIDDLE_ANGLE = GEOMETRY_SIZE + 6
 """Column: middle of the crank's range [rad]; of equivalent angles the nearest to it is taken."""
 
 RSS_GEOMETRY_SIZE = GEOMETRY_SIZE + 7
@@ -119,14 +119,14 @@ def crank_equation(
 @device
 def crank_angle(legs: FloatArray, i: int, vector: Vector) -> float:
     """Return the crank's angle [rad] for a tip at `vector` from its joint; NaN out of reach."""
-    zero = row(legs, i, ZERO)
+    zero = row(legs, i, ZERO_DIRECTION)
     normal = cross(row(legs, i, AXIS), zero)
     cosine_term, sine_term, right_side = crank_equation(legs, i, vector, zero, normal)
     amplitude = sqrt(cosine_term * cosine_term + sine_term * sine_term)
     if not abs(right_side) <= amplitude:
         return nan
-    angle = atan2(sine_term, cosine_term) + legs[i, BRANCH] * acos(right_side / amplitude)
-    return nearest(angle, legs[i, MIDDLE])
+    angle = atan2(sine_term, cosine_term) + legs[i, ELBOW_BRANCH] * acos(right_side / amplitude)
+    return nearest(angle, legs[i, MIDDLE_ANGLE])
 
 
 @device
@@ -136,11 +136,11 @@ def crank_direction(legs: FloatArray, i: int, vector: Vector) -> Vector:
     That of `crank_angle`, without angles: cos(theta) = (A K - b B s) / r^2 and
     sin(theta) = (B K + b A s) / r^2 with r^2 = A^2 + B^2, s^2 = r^2 - K^2 and the branch b.
     """
-    zero = row(legs, i, ZERO)
+    zero = row(legs, i, ZERO_DIRECTION)
     normal = cross(row(legs, i, AXIS), zero)
     cosine_term, sine_term, right_side = crank_equation(legs, i, vector, zero, normal)
     amplitude_square = cosine_term * cosine_term + sine_term * sine_term
-    root = legs[i, BRANCH] * sqrt(amplitude_square - right_side * right_side)
+    root = legs[i, ELBOW_BRANCH] * sqrt(amplitude_square - right_side * right_side)
     cosine = (cosine_term * right_side - sine_term * root) / amplitude_square
     sine = (sine_term * right_side + cosine_term * root) / amplitude_square
     return add(scale(cosine, zero), scale(sine, normal))

@@ -324,22 +324,22 @@ def axisymmetric_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[
     mass = legs[i, ROD_MASS]
     rod_distance = motion.length + legs[i, ROD_CENTER + 2]
     transverse_inertia, axial = legs[i, LEG_TENSOR], legs[i, LEG_TENSOR + 2]
-    rod_moment = mass * rod_distance
-    transverse = transverse_inertia + rod_moment * rod_distance
+    rod_first_moment = mass * rod_distance
+    transverse = transverse_inertia + rod_first_moment * rod_distance
     inertia_difference = transverse - axial
-    coriolis = 2.0 * rod_moment * motion.rate
-    mass_moment = legs[i, HOUSING_MASS] * legs[i, HOUSING_CENTER + 2] + rod_moment
+    coriolis = 2.0 * rod_first_moment * motion.rate
+    first_moment = legs[i, HOUSING_MASS] * legs[i, HOUSING_CENTER + 2] + rod_first_moment
     moment_x = (
         transverse * alpha[0]
         - inertia_difference * omega[1] * omega[2]
         + coriolis * omega[0]
-        + mass_moment * leg_gravity[1]
+        + first_moment * leg_gravity[1]
     )
     moment_y = (
         transverse * alpha[1]
         + inertia_difference * omega[0] * omega[2]
         + coriolis * omega[1]
-        - mass_moment * leg_gravity[0]
+        - first_moment * leg_gravity[0]
     )
     moment_z = axial * alpha[2]
     transverse_speed_square = omega[0] * omega[0] + omega[1] * omega[1]
@@ -451,9 +451,9 @@ def leg_energy(
     kinetic = 0.5 * (
         dot(omega, fixed_tensor_times(legs, i, omega)) + rod_mass * dot(rod_velocity, rod_velocity)
     )
-    mass_moment = add(scale(housing_mass, row(legs, i, HOUSING_CENTER)), scale(rod_mass, center))
+    first_moment = add(scale(housing_mass, row(legs, i, HOUSING_CENTER)), scale(rod_mass, center))
     leg_gravity = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
-    work_of_gravity = dot(leg_gravity, mass_moment) + (housing_mass + rod_mass) * dot(
+    work_of_gravity = dot(leg_gravity, first_moment) + (housing_mass + rod_mass) * dot(
         gravity, row(legs, i, BASE_JOINT)
     )
     return kinetic, -work_of_gravity, 0.0

@@ -46,7 +46,7 @@ JOINT_COUNT = 6
 PLATFORM_AXIS = ups.LEG_SIZE
 """Axis of the platform's joint that is fixed in the platform, platform frame."""
 
-SCREW = ups.LEG_SIZE + 3
+SCREW_TRAVEL = ups.LEG_SIZE + 3
 """Change of the actuator's coordinate per twist from housing to rod [m/rad]."""
 
 HOME_TWIST = ups.LEG_SIZE + 4
@@ -133,7 +133,7 @@ def actuation(
 ) -> tuple[Vector, Vector, float]:
     """Return w, its moment and the actuator's coordinate; see `twin.kernels.legs.dispatch`."""
     arm, along, length = leg_line(legs, i, position, matrix)
-    platform_direction, screw = platform_axis(legs, i, matrix), legs[i, SCREW]
+    platform_direction, screw = platform_axis(legs, i, matrix), legs[i, SCREW_TRAVEL]
     rod, housing = (
         spin_about(platform_direction, along, length),
         spin_about(row(legs, i, AXIS), along, length),
@@ -180,7 +180,7 @@ def leg_rates(
 def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vector, Vector]:
     """Return the time derivatives of w and of its moment."""
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
-    platform_direction, screw = platform_axis(legs, i, state.matrix), legs[i, SCREW]
+    platform_direction, screw = platform_axis(legs, i, state.matrix), legs[i, SCREW_TRAVEL]
     rod, housing = (
         spin_about(platform_direction, along, length),
         spin_about(row(legs, i, AXIS), along, length),

@@ -52,15 +52,15 @@ class Increments(NamedTuple):
     offset: FloatArray
     """`(N, a)` displacement from home [m, rad]; `(N, 0)` where actions are speeds"""
     setpoint: FloatArray
-    """`(N, n)` coordinates commanded for now"""
+    """`(N, n)` coordinates [m, rad] commanded for the beginning of the coming period"""
     home: FloatArray
     """`(7,)` pose at home: position [m], unit quaternion (scalar first)"""
-    target: FloatArray
+    next_coordinates: FloatArray
     """`(n,)` work: coordinates at the end of the period"""
     displacement: FloatArray
-    """`(6,)` work"""
+    """`(6,)` work: a row of `offset`, with zeros along the axes that no action moves"""
     state: FloatArray
-    """`(13,)` work"""
+    """`(13,)` work: the displaced pose, at rest"""
 
 
 class Settings(NamedTuple):
@@ -125,10 +125,10 @@ def pose_command(actions: FloatArray, bundle: Any) -> None:
             coordinates `(N, n)`, and the command, overwritten.
     """
     law, legs, increments, measured, command = unbundled(bundle)
-    axes, displacement, target_coordinates = (
+    axes, displacement, next_coordinates = (
         increments.axes,
         increments.displacement,
-        increments.target,
+        increments.next_coordinates,
     )
     for k in range(6):
         displacement[k] = 0.0
@@ -137,10 +137,10 @@ def pose_command(actions: FloatArray, bundle: Any) -> None:
         for k in range(axes.shape[0]):
             displacement[axes[k]] = add_increment(offset, k, actions[i, k], law)
         is_reachable = displaced_coordinates(
-            legs, increments.home, displacement, increments.state, target_coordinates
+            legs, increments.home, displacement, increments.state, next_coordinates
         )
         for j in range(setpoint.shape[0]):
-            commanded_coordinate = target_coordinates[j] if is_reachable else setpoint[j]
+            commanded_coordinate = next_coordinates[j] if is_reachable else setpoint[j]
             command[i, j] = following_speed(commanded_coordinate, setpoint[j], measured[i, j], law)
             setpoint[j] = commanded_coordinate
 

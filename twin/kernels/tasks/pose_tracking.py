@@ -65,7 +65,7 @@ class Increments(NamedTuple):
     offset: FloatArray
     """`(N, 6)` displacement [m, rad]"""
     setpoint: FloatArray
-    """`(N, n)` coordinates commanded for now"""
+    """`(N, n)` coordinates [m, rad] commanded for the beginning of the coming period"""
     home: FloatArray
     """`(7,)` pose at home: position [m], unit quaternion (scalar first)"""
     home_coordinates: FloatArray

@@ -24,10 +24,10 @@ OBSERVATION_BOUND = 10.0
 """Bound of every observation relative to its channel's scale; larger values are clipped."""
 
 STILL_FRACTION = 0.1
-"""Motion below this multiple of the level counts as still."""
+"""Motion relative to the level, up to which `stillness` falls little."""
 
 MOVING_FRACTION = 10.0
-"""Motion above this multiple of the level has a `stillness` of zero."""
+"""Motion relative to the level, from which on `stillness` is zero."""
 
 AXIS_LANES = (0, 0, 0, 0)
 """Tuple whose length alone counts: lanes for x, y, z and one unused, to fill a register of four."""
@@ -193,14 +193,14 @@ def accept(actions: Any, out: FloatArray) -> bool:
 
 @device
 def count(
-    actions: FloatArray, steps: IndexArray, action: FloatArray, last_action: FloatArray
+    actions: FloatArray, steps: IndexArray, last_action: FloatArray, previous_action: FloatArray
 ) -> None:
     """Add a control period with `actions` (N, a) to arrays of a `History`; none where N is 0."""
     for i in range(actions.shape[0]):
         steps[i] += 1
         for j in range(actions.shape[1]):
-            last_action[i, j] = action[i, j]
-            action[i, j] = actions[i, j]
+            previous_action[i, j] = last_action[i, j]
+            last_action[i, j] = actions[i, j]
 
 
 @device
@@ -216,7 +216,8 @@ def closeness(error: float, scale: float, largest_error: float) -> float:
 def stillness(size: float, level: float) -> float:
     """Return 1 without motion, 0 from ten times the level on, falling with its logarithm.
 
-    A platform that moves as its base does, at the level, gets 0.48; a tenth of it 0.85.
+    The level is the size of the base's motion: a platform that moves as much gets 0.48, a tenth of
+    it 0.85.
     """
     return closeness(size / level, STILL_FRACTION, MOVING_FRACTION)
 

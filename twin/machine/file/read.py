@@ -625,5 +625,6 @@ def check_name(name: str) -> None:
     if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name):
         raise InputError(
             "name",
-            f"{brief(name)} must be lower-case letters, digits and underscores, a letter first",
+            f"{brief(name)} must be at most 64 lower-case letters, digits and underscores, a "
+            "letter first",
         )

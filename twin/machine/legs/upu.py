@@ -141,7 +141,7 @@ def constants(leg: UpuLeg, leg_geometry: LegGeometry) -> Constants:
     return common | {
         "leg_tensor": np.asarray(common["leg_tensor"]) - spin_inertia * np.eye(6)[2],
         "platform_axis": leg.axis_on_platform(leg_geometry),
-        "screw": leg.twist_gain,
+        "screw_travel": leg.twist_gain,
         "home_twist": math.atan2(
             direction @ np.cross(axis, platform_axis),
             axis @ platform_axis - (axis @ direction) * (platform_axis @ direction),

@@ -479,7 +479,7 @@ class Sampler:
                 tasks.append(_task_draw(name, distribution, task))
             else:
                 machine += _machine_draws(name, distribution, parameters)
-        _check_once(machine, parameters)
+        _check_once(machine, tasks, parameters)
         _check_extremes(machine, parameters)
         self._machine, self._tasks = tuple(machine), tuple(tasks)
         drawn_paths = [target.path for draw in machine for target in draw.targets]
@@ -590,39 +590,55 @@ def _task_draw(
     name: str, distribution: AnyDistribution, task: Mapping[str, float] | Collection[str]
 ) -> _Draw:
     """Return the draw of a name that stands for numbers of the task."""
-    names = {name if name.startswith(TASK_FAMILIES) else f"task.{name}": name for name in task}
-    known_names = ", ".join(sorted(names)) or "none"
+    name_of_path = {
+        known if known.startswith(TASK_FAMILIES) else f"task.{known}": known for known in task
+    }
+    known_paths = ", ".join(sorted(name_of_path)) or "none"
     targets = []
     for pattern in _patterns(name):
-        matches = list(_matching(pattern, sorted(names)))
+        matches = list(_matching(pattern, sorted(name_of_path)))
         if not matches:
-            raise InputError(name, f"the task has no such number; it has {known_names}")
+            raise InputError(name, f"the task has no such number; it has {known_paths}")
         for path in matches:
             if (distribution.relative or distribution.offset) and not isinstance(task, Mapping):
-                raise InputError(name, "the task has no value of its own to change; give values")
-            nominal = float(task[names[path]]) if isinstance(task, Mapping) else 0.0
-            targets.append(_Target(names[path], nominal, False))
+                raise InputError(
+                    name,
+                    "the task has no value of its own that a draw could be relative to; leave out "
+                    "relative and offset",
+                )
+            task_name = name_of_path[path]
+            nominal = float(task[task_name]) if isinstance(task, Mapping) else 0.0
+            targets.append(_Target(task_name, nominal, False))
     if distribution.each_leg:
-        raise InputError(name, "each_leg is for paths of all legs")
+        raise InputError(name, "each_leg is for paths of all legs, unlike numbers of the task")
     return _Draw(name, distribution, tuple(targets))
 
 
-def _check_once(draws: list[_Draw], parameters: MachineParameters) -> None:
+def _check_once(
+    machine_draws: list[_Draw], task_draws: list[_Draw], parameters: MachineParameters
+) -> None:
     """Raise InputError if two distributions draw the same number."""
-    draw_of_place: dict[object, str] = {}
     legs = parameters.legs
-    for draw in draws:
-        for target in draw.targets:
-            for number, (keys, _) in resolved(parameters, legs, target.path).items():
-                place = number, keys
-                if place in draw_of_place:
-                    other_name = (
-                        "another name"
-                        if draw_of_place[place] == draw.name
-                        else repr(draw_of_place[place])
-                    )
-                    raise InputError(draw.name, f"{target.path} is drawn by {other_name} as well")
-                draw_of_place[place] = draw.name
+    # A number of the machine is known by leg and keys: several paths lead to it.
+    drawn_places: list[tuple[_Draw, str, object]] = [
+        (draw, target.path, (number, keys))
+        for draw in machine_draws
+        for target in draw.targets
+        for number, (keys, _) in resolved(parameters, legs, target.path).items()
+    ]
+    drawn_places += [
+        (draw, target.path, target.path) for draw in task_draws for target in draw.targets
+    ]
+    name_of_place: dict[object, str] = {}
+    for draw, path, place in drawn_places:
+        if place in name_of_place:
+            other_name = (
+                "another path of this name"
+                if name_of_place[place] == draw.name
+                else repr(name_of_place[place])
+            )
+            raise InputError(draw.name, f"{path} is drawn by {other_name} as well")
+        name_of_place[place] = draw.name
 
 
 def _check_extremes(draws: list[_Draw], parameters: MachineParameters) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_instance, as_vector, cross, positive, rotated
-from twin.basics.files import check_place, write_text
+from twin.basics.files import check_writable, write_text
 from twin.basics.text_table import csv_text
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
@@ -221,7 +221,7 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
     step = positive(period, "period")
     if step > 0.1 * motion.duration:
         raise InputError("period", f"must be at most a tenth of the motion's {motion.duration:g} s")
-    check_place(path)
+    check_writable(path)
     names = ["time", *motion.axis_names]
     columns = known_columns(motion.convention)
     time = sample_times(motion, step)

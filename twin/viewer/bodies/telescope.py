@@ -121,31 +121,37 @@ def flexure_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> lis
 
 
 def spring_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) -> list[Part]:
-    """Return a spring on a universal joint, a ball screw with its motor on it, and the rod."""
+    """Return a spring in a cup on a universal joint; on the spring a ball screw with motor and rod.
+
+    The origin of the housing is the upper end of the spring.
+    """
     name, dimensions = f"leg_{leg_geometry.number}", viscoelastic.appearance(leg)
     guide, housing = f"{name}_guide", f"{name}_housing"
     radius, length = drawing.base_joint_radius, leg.spring_length
     frame = two_hinge_frame(leg.home_axis(leg_geometry), leg_geometry.vector)
     high = viscoelastic.housing_end(leg)
     spring_radius, housing_radius = dimensions.spring_radius, dimensions.housing_radius
-    cup = min(1.35 * radius + 0.1 * length, 0.6 * length)
-    coil = helix(0.8 * spring_radius, 0.13 * spring_radius, cup - length, -0.02 * length, 6.0)
+    cup_top = min(1.35 * radius + 0.1 * length, 0.6 * length)
+    coil = helix(0.8 * spring_radius, 0.13 * spring_radius, cup_top - length, -0.02 * length, 6.0)
     seat = tube(1.1 * housing_radius, -0.06 * length, 0.02 * high)
-    guided = tube(0.4 * spring_radius, -0.95 * length + cup, 0.0)
-    follower_start = viscoelastic.follower_length(leg)
+    pin = tube(0.4 * spring_radius, -0.95 * length + cup_top, 0.0)
+    follower_length = viscoelastic.follower_length(leg)
     return [
         *universal_base(
             BASE_NAME, leg_geometry.base, leg.home_axis(leg_geometry), radius, drawing.base_top
         ),
         *universal_leg(guide, radius),
-        Part(guide, DARK_MATERIAL, tube(1.05 * spring_radius, 1.3 * radius, cup)),
+        Part(guide, DARK_MATERIAL, tube(1.05 * spring_radius, 1.3 * radius, cup_top)),
         Part(housing, "spring", coil),
-        Part(housing, METAL_MATERIAL, guided),
+        Part(housing, METAL_MATERIAL, pin),
         Part(housing, DARK_MATERIAL, seat),
         *_cylinder(housing, housing_radius, dimensions.follower_radius, 0.0, high),
         *_motor_beside(housing, housing_radius, frame.T @ _outward(leg_geometry), 0.0, high),
         *_rod(
-            f"{name}_rod", dimensions.follower_radius, follower_start, drawing.platform_joint_radius
+            f"{name}_rod",
+            dimensions.follower_radius,
+            follower_length,
+            drawing.platform_joint_radius,
         ),
         ball_socket(
             PLATFORM_NAME,

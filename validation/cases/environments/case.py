@@ -73,13 +73,14 @@ def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
     Displacements along the base axes, then angles about fixed x, y and z.
     """
     angle = 2.0 * np.pi * time[:, None] * motion.frequencies
-    sines = np.cos(angle) @ motion.cosines + np.sin(angle) @ motion.sines
-    end = motion.duration
-    window = smooth_step(time / FADE_TIME) * smooth_step((end - time) / FADE_TIME)
-    axes = window[:, None] * sines
+    sine_sums = np.cos(angle) @ motion.cosines + np.sin(angle) @ motion.sines
+    time_left = motion.duration - time
+    window = smooth_step(time / FADE_TIME) * smooth_step(time_left / FADE_TIME)
+    axis_values = window[:, None] * sine_sums
     home = rotation_of(motion.center)
-    attitude = Rotation.from_euler("xyz", axes[:, 3:]) * home
-    return np.hstack([motion.center[:3] + axes[:, :3], attitude.as_quat(scalar_first=True)])
+    attitude = Rotation.from_euler("xyz", axis_values[:, 3:]) * home
+    position = motion.center[:3] + axis_values[:, :3]
+    return np.hstack([position, attitude.as_quat(scalar_first=True)])
 
 
 def tracking_measures(platform: Platform) -> Iterator[Measure]:
@@ -146,9 +147,9 @@ def _derivatives(motion: MultiSineMotion) -> Iterator[Measure]:
             f"PoseTracking: {name} of the motion against the derivative of its "
             f"{'path' if name == 'velocity' else 'velocity'}, per largest",
             error / size,
-            1e-7,
-            "splines of degree 7 through samples 2 ms apart of motions of at most 70 rad/s, the "
-            "fade's: (w T)^7 / 7 is 1e-7",
+            3e-9,
+            "splines of degree 7 through samples 2 ms apart of sines of at most 38 rad/s, and 1 ms "
+            "apart where fading adds 32 rad/s: (w T)^7 / 7 is 2e-9",
         )
 
 

@@ -96,7 +96,7 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
     yield Measure(
         "switch errors found by homing against the true ones, in counts",
         largest(homing.corrections - (settings.switch - switch_coordinates)) / COUNT_LENGTH,
-        CONTROL_PERIOD * float(settings.search.max()) / COUNT_LENGTH + 1.0,
+        CONTROL_PERIOD * float(settings.index_speed.max()) / COUNT_LENGTH + 1.0,
         "a switch is seen up to one period of 1 ms late; two readings are off by half a count",
     )
 

@@ -16,11 +16,11 @@ def constants(leg: RssLeg, leg_geometry: LegGeometry) -> Constants:
     mass, center, tensor = leg.crank_mass(leg_geometry)
     return {
         "axis": leg.home_axis(leg_geometry),
-        "zero": leg.home_zero(leg_geometry),
-        "middle": 0.5 * (leg.actuator.minimum + leg.actuator.maximum),
+        "zero_direction": leg.home_zero(leg_geometry),
+        "middle_angle": 0.5 * (leg.actuator.minimum + leg.actuator.maximum),
         "crank_length": leg.crank_length,
         "rod_length": leg.rod_length,
-        "branch": BRANCH_SIGNS[leg.branch],
+        "elbow_branch": BRANCH_SIGNS[leg.branch],
         "rod_mass": leg.rod_mass,
         "crank_inertia": (tensor + parallel_axis(mass, center))[0, 0],
         "crank_mass": mass,

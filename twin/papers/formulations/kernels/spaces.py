@@ -66,7 +66,7 @@ from __future__ import annotations
 from math import inf
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.dynamics.assembly import add_body, field
+from twin.kernels.dynamics.assembly import field, fill_body
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics import newton
 from twin.kernels.legs.ups import leg_vector
@@ -182,7 +182,7 @@ def move_platform(model: Model, work: Work) -> None:
         arm = leg_vector(model.legs.rows, i, part(state, PLATFORM_POSE), matrix)[0]
         put(work.legs, i, LEG_ARM, arm)
         put(work.legs, i, LEG_ARM_BIAS, cross(omega, cross(omega, arm)))
-    add_body(model.body, matrix, omega, work.body_mass, state[PLATFORM_BODY_BIAS:])
+    fill_body(model.body, matrix, omega, work.body_mass, state[PLATFORM_BODY_BIAS:])
     for i in range(6):
         for j in range(i):
             work.body_mass[j, i] = work.body_mass[i, j]

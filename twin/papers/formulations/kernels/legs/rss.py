@@ -22,7 +22,7 @@ from twin.kernels.legs.rss import (
     ROD_LENGTH,
     ROD_MASS,
     SMALLEST_GAIN,
-    ZERO,
+    ZERO_DIRECTION,
     crank_angle,
 )
 from twin.kernels.legs.ups import SINGULAR_SINE, in_base
@@ -51,7 +51,7 @@ from twin.papers.formulations.kernels.legs.ups import (
 @device
 def crank_direction(rows: FloatArray, i: int, angle: float) -> Vector:
     """Return the direction c of the crank at an angle."""
-    axis, zero = row(rows, i, AXIS), row(rows, i, ZERO)
+    axis, zero = row(rows, i, AXIS), row(rows, i, ZERO_DIRECTION)
     return add(scale(cos(angle), zero), scale(sin(angle), cross(axis, zero)))
 
 
