@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from tolerance import assert_within
 
 from twin.engines.mechanism import make_mechanism
@@ -46,3 +47,20 @@ def test_loops_leave_the_freedoms_of_the_machine(mechanism, any_platform):
     assert free == any_platform.dof + any_platform.n_deflections
     assert mechanism.floats == (any_platform.kind != "pillar")
     assert len(mechanism.carriers()) == (0 if mechanism.floats else any_platform.dof)
+
+
+def test_measured_joints_give_the_actuator_coordinates(
+    mechanism, any_platform, random_motion, random_internal
+):
+    for seed in range(3):
+        pose, twist, _ = random_motion(any_platform, seed)
+        inside = random_internal(any_platform, seed)
+        legs = any_platform.leg_coordinates(pose, twist, deflection=inside)
+        gains = mechanism.measured_gains
+        found = (gains * legs.values.ravel()[mechanism.measured]).sum(axis=0)
+        wanted = any_platform.inverse_kinematics(pose) - any_platform.home_coordinates
+        assert_within(found, wanted, 1e-13)
+        rates = (gains * legs.rates.ravel()[mechanism.measured]).sum(axis=0)
+        assert_within(rates, any_platform.jacobian(pose) @ twist, 1e-12)
+        springs = legs.values.ravel()[mechanism.indices(mechanism.deflection)]
+        assert_array_equal(springs, inside[: any_platform.n_deflections])
