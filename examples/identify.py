@@ -9,7 +9,6 @@ from __future__ import annotations
 import twin
 from twin.control import make_controller
 from twin.identification.result.identify import identify
-from twin.identification.result.predictions import base_rows
 from twin.logs import log_of
 from twin.motion import MultiSineMotion
 
@@ -34,8 +33,13 @@ def main() -> None:
 
     found = identify(machine, [log_of(run)], list(HIDDEN))
     if found.forces is not None:
-        for words, _, value, error, unit in base_rows(found.forces.base):
-            print(f"the forces alone: {words} {value:.5g} +- {error:.1g} {unit}")
+        alone = found.forces.estimate
+        for parameter, value, error in zip(
+            alone.parameters, alone.values, alone.standard_errors, strict=True
+        ):
+            print(
+                f"the forces alone: {parameter.label} {value:.5g} +- {error:.1g} {parameter.unit}"
+            )
     rows = [
         (parameter.label, *(f"{number:.5g}" for number in numbers), parameter.unit)
         for parameter, *numbers in zip(

@@ -58,7 +58,7 @@ CONVENTIONS: dict[str, Convention] = {
 }
 
 SINGULAR_NORM = 1e-7
-"""Part of a unit quaternion along the middle axis, or beside it, below which `ZXZ` and `ZYZ` are
+"""Norm of the entries (x, y) or (w, z) of a unit quaternion below which `ZXZ` and `ZYZ` are
 singular: a middle angle within 2e-7 rad of zero or of half a turn."""
 
 

@@ -95,7 +95,7 @@ def test_machine_does_what_was_demanded(hexapod):
 
 @pytest.mark.quick
 def test_file_holds_the_machine(hexapod):
-    machine = Platform(parameters_from(tomllib.loads(hexapod.to_toml()), "test"))
+    machine = Platform(parameters_from(tomllib.loads(hexapod.text), "test"))
     np.testing.assert_array_equal(machine.constants.legs.rows, hexapod.machine.constants.legs.rows)
     assert machine.parameters.legs[0].actuator.force >= hexapod.figures["force"]
 
@@ -179,7 +179,7 @@ def test_forces_of_a_moving_body_are_those_of_inverse_dynamics():
         )
         tasks = offsets[[0, k]], twists[[k, k]], accelerations[[k, k]]
         loads = (load, none, none, np.ones(1))
-        evaluate(rows, False, machine.home[2:3], *loads, False, *tasks, 9.81, needs)
+        evaluate(False, False, *tasks, 9.81, rows, machine.home[2:3], *loads, needs)
         at_home = machine.inverse_dynamics(machine.home, twists[k], accelerations[k])
         assert Needs(*needs.T).force == pytest.approx(max(expected[k], max_abs(at_home)), rel=1e-6)
 
@@ -379,7 +379,7 @@ def test_figures_are_those_of_the_machine_that_is_written(tmp_path):
     file.write_text(CATALOGUE, encoding="utf-8")
     specification = specified(HEXAPOD, actuators=read_catalogue(file))
     found = design(specification, generations=FEW)
-    written = Platform(parameters_from(tomllib.loads(found.to_toml()), "test"))
+    written = Platform(parameters_from(tomllib.loads(found.text), "test"))
     tasks, loaded = specification.tasks(40), loaded_machine(specification, written)
     poses = tasks.offsets + np.array([*written.home[:3], 0.0, 0.0, 0.0, 0.0])
     forces = loaded.inverse_dynamics(poses, tasks.twists, tasks.accelerations)

@@ -367,6 +367,13 @@ def test_logs_may_be_larger_than_motions(tmp_path, constants):
         read_recording(path, (0.0, 0.0, 0.0))
 
 
+def test_columns_with_a_number_missing_are_no_signal(tmp_path):
+    names = [f"rates {number}" for number in (1, 2, 4)]
+    log = Log([Channel(name, [0.0, 1.0], [2.0, 3.0], "m/s") for name in names])
+    path = write_log(log, tmp_path / "run.csv")
+    assert read_log(path, signals=["rates", names[2]]).names == (names[2],)
+
+
 def test_columns_of_signals_need_no_comment_above_them(tmp_path):
     """A table that has lost its first line, as in a spreadsheet, has the same signals."""
     time = np.arange(5.0) * 1e-3

@@ -13,6 +13,7 @@ from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.engines.base import dividing_step
 from twin.machine.file.read import (
+    DAMPING_RATIO,
     FRICTION_FRACTION,
     GENERIC_SOURCE,
     HOLDING_FORCE_FACTOR,
@@ -63,6 +64,25 @@ def test_numbers_that_are_missing_are_adopted_and_said():
     assert "one stroke a second" in drive.source
     stroke = platform.maximum_coordinates[0] - platform.minimum_coordinates[0]
     assert 2.0 * math.pi * 50.0 / drive.ratio == pytest.approx(stroke)
+
+
+def test_drives_fit_a_body_off_the_reference_point_at_a_turned_home():
+    file, half = plain("stewart"), math.radians(5.0)
+    del file["leg"]["actuator"]["force"]
+    file["home"]["orientation"] = [math.cos(half), 0.0, 0.0, math.sin(half)]
+    # So heavy that the legs do not count.
+    body = {"mass": 1e5, "center_of_mass": [0.3, 0.0, 0.5], "inertia": [1e4, 2e4, 2.5e4]}
+    file["platform"]["body"] |= body
+    platform = hardware(file)
+    drive = platform.parameters.legs[0].drive
+    held = np.abs(platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))).max()
+    assert drive.peak == pytest.approx(HOLDING_FORCE_FACTOR * held, rel=0.01)
+    ideal = Platform(parameters_from(file, "platform.toml"))
+    jacobian = ideal.jacobian(ideal.home)
+    response = jacobian @ np.linalg.inv(ideal.mass_matrix(ideal.home)) @ jacobian.T
+    mass = 1.0 / np.linalg.eigvalsh(response)[-1]
+    expected_damping = 2.0 * DAMPING_RATIO * math.sqrt(drive.stiffness * mass)
+    assert drive.damping == pytest.approx(expected_damping, rel=0.01)
 
 
 def test_a_file_keeps_its_own_drives_and_configurations():

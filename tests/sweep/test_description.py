@@ -45,7 +45,7 @@ def test_a_file_is_what_it_says(tmp_path):
     names = [choice.title for choice in sweep.controllers]
     assert names == ["cascade", "computed_torque", "cascade:position_gain=4.0"]
     titles = [payload.title for payload in sweep.payloads]
-    assert titles == ["none", "50 kg", "occupant 1.75 m, 80 kg"]
+    assert titles == ["none", "50 kg at 0, 0, 0.2 m", "occupant 1.75 m, 80 kg"]
     assert list(sweep.parameters) == [
         "leg.actuator.force",
         "platform.body.mass",
@@ -96,6 +96,20 @@ def test_payloads_as_text():
     assert (person.stature, person.mass) == (1.6, 55.0)
 
 
+def test_payloads_that_differ_have_different_titles():
+    person = {"stature": 1.75, "mass": 80}
+    choices = [
+        {"mass": 50},
+        {"mass": 50, "center": [0, 0, 0.2]},
+        {"mass": 50, "inertia": [1, 1, 2]},
+        {"occupant": person},
+        {"occupant": person | {"sex": "female"}},
+        {"occupant": person | {"wheelchair": True}},
+    ]
+    titles = [PayloadChoice.model_validate(choice).title for choice in choices]
+    assert len(set(titles)) == len(titles), titles
+
+
 def test_faults_name_their_field(subtests):
     for changes, field, words in [
         ({"engine": "mujoco"}, "engine", "unknown field"),
@@ -104,6 +118,8 @@ def test_faults_name_their_field(subtests):
         ({"controllers": "cascade:gain"}, "controllers", "option=value"),
         ({"payloads": "a:b"}, "payloads", "stature"),
         ({"payloads": {"mass": 1, "occupant": {"stature": 2, "mass": 80}}}, "payloads", "not both"),
+        ({"payloads": {"center": [0, 0, 1]}}, "payloads", "no mass"),
+        ({"controllers": "cascade:model=1"}, "controllers", "nominal"),
         ({"seeds": 0}, "seeds", "one or more"),
         ({"parameters": {"gravity": "0:1"}}, "parameters.gravity", "add a count"),
         ({"parameters": {"gravity": "0:1:0"}}, "parameters.gravity", "count"),

@@ -59,8 +59,8 @@ CURVE_ROUNDING = 1e-11
 """Variation relative to the values' size (absolute below one) that counts as rounding: some hundred
 steps of an engine leave 1e-15 to 1e-13, the smallest motion shown on purpose is 1e-7."""
 
-FLAT_RANGE = 1e-3
-"""Half the range drawn around equal values, relative to their size."""
+FLAT_HALF_RANGE = 1e-3
+"""Half the range drawn around equal values, relative to their size (absolute below one)."""
 
 LOG_STEPS = ((1.0, 2.0, 5.0), np.arange(1.0, 10.0), np.arange(1.0, 10.0, 0.1))
 """Multiples of a power of ten with ticks: the first of these sets of which two ticks are
@@ -254,23 +254,20 @@ def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
         ticks = [float(f"{step * power:.2g}") for power in powers for step in steps]
         if sum(low <= tick <= high for tick in ticks) > 1:
             return settings | _ticks(ticks)
-    return _flat(values, 0.0)
+    return {}
 
 
 def _ticks(places: Iterable[float]) -> dict[str, Any]:
     return {"tickvals": [*map(float, places)], "ticktext": [f"{place:.3g}" for place in places]}
 
 
-def _flat(values: FloatArray, least: float = 1.0) -> dict[str, Any]:
-    """Return the axis range of values that differ by rounding only, so that they look equal.
-
-    Rounding is measured by the largest value, or by `least` where that is larger.
-    """
+def _flat(values: FloatArray) -> dict[str, Any]:
+    """Return the axis range of values that differ by rounding only, so that they look equal."""
     minimum, maximum = float(values.min()), float(values.max())
-    magnitude = max(least, abs(minimum), abs(maximum))
+    magnitude = max(1.0, abs(minimum), abs(maximum))
     if maximum - minimum > CURVE_ROUNDING * magnitude:
         return {}
-    center, half_range = 0.5 * (minimum + maximum), FLAT_RANGE * magnitude
+    center, half_range = 0.5 * (minimum + maximum), FLAT_HALF_RANGE * magnitude
     return {"range": [center - half_range, center + half_range]}
 
 

@@ -77,7 +77,7 @@ def design(
     failed = False
     # A front may have fewer machines than `FRONT_POINTS`.
     for path, machine in zip(targets, machines, strict=False):
-        results = run(write_text(path, machine.to_toml()), VALIDATION_CASES, progress=False)
+        results = run(write_text(path, machine.text), VALIDATION_CASES, progress=False)
         verdicts = ", ".join(f"{result.case} {result.verdict}" for result in results)
         line(f"wrote {path}; validation in both engines: {verdicts}")
         failed |= any(result.verdict == "fail" for result in results)

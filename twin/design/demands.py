@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, IndexArray, rotated
+from twin.basics.arrays import FloatArray, IndexArray, rotation_matrix
 from twin.design.candidates import Candidates, candidates
 from twin.design.specification import LIMIT_UNITS, Specification, Tasks, actuator_units
 from twin.kernels.design import LOST, NEED_COUNT, Needs, evaluate
@@ -104,16 +104,12 @@ def needs_of(specification: Specification, machines: Candidates, tasks: Tasks) -
     bodies = np.column_stack([machines.mass, machines.center, machines.inertia])
     heights = np.nan_to_num(machines.height, nan=-1.0)
     has_cranks = specification.legs == "rss"
-    arrays = (bodies, *leg_loads(machines, tasks, has_cranks), machines.arm)
-    has_springs = bool(specification.actuator_stiffness)
-    calls = []
+    loads = (bodies, *leg_loads(machines, tasks, has_cranks))
+    arrays = (machines.rows, heights, *loads, machines.arm, needs)
+    demanded = (has_cranks, bool(specification.actuator_stiffness), *tasks, GRAVITY)
     count = min(usable_cores(), 1 + len(needs) // CANDIDATES_PER_THREAD)
-    for begin, end in chunk_bounds(len(needs), count):
-        part = slice(begin, end)
-        machine = (machines.rows[part], has_cranks, heights[part])
-        loads = (array[part] for array in arrays)
-        calls.append((*machine, *loads, has_springs, *tasks, GRAVITY, needs[part]))
-    on_threads(evaluate, calls)
+    parts = (slice(*ends) for ends in chunk_bounds(len(needs), count))
+    on_threads(evaluate, [(*demanded, *(array[part] for array in arrays)) for part in parts])
     needs[np.isnan(machines.height), LOST] = 1.0
     return Needs(*needs.T)
 
@@ -132,9 +128,10 @@ def leg_loads(
         return half_rod, crank * (half_rod + 0.5 * crank_mass)
     base = machines.rows[:, 0, BASE_JOINT : BASE_JOINT + 3]
     platform = machines.rows[:, 0, PLATFORM_JOINT : PLATFORM_JOINT + 3]
-    tips = rotated(tasks.offsets[:, 3:], platform[:, None])
-    tips = tips + tasks.offsets[:, :3] + np.array([0.0, 0.0, 1.0]) * machines.height[:, None, None]
-    shortest = np.linalg.norm(tips - base[:, None], axis=-1).min(axis=1)
+    legs = np.tensordot(platform, rotation_matrix(tasks.offsets[:, 3:]), (1, 2))
+    legs += tasks.offsets[:, :3]
+    legs += (np.array([0.0, 0.0, 1.0]) * machines.height[:, None] - base)[:, None]
+    shortest = np.linalg.norm(legs, axis=-1).min(axis=1)
     return TIP_MASS_FRACTION * estimates.leg_mass(shortest), np.zeros(len(shortest))
 
 

@@ -146,10 +146,6 @@ class Design:
                 names.append(name)
         return names
 
-    def to_toml(self) -> str:
-        """Return the text of the machine's platform.toml."""
-        return self.text
-
 
 @dataclass
 class Search:
@@ -464,12 +460,9 @@ def _needs(specification: Specification, machine: Platform) -> Needs:
         stiffness = 1.0 / (spring * np.linalg.norm(compliance, 2, axis=(1, 2)).max())
         slowest = natural_modes(loaded, poses, stiffness=spring).frequencies.min()
         frequency = (2.0 * np.pi * slowest) ** 2 / spring
-    at_home = directions(loaded, leg_points(loaded, loaded.home[None]))
     along = directions(loaded, leg_points(loaded, poses))
-    angles = [
-        0.0 if now is None or then is None else angle_between(now, then).max()
-        for now, then in zip(along, at_home, strict=True)
-    ]
+    # Home comes first.
+    angles = [0.0 if part is None else angle_between(part, part[:1]).max() for part in along]
     needs = Needs(
         shortest=coordinates.min(),
         longest=coordinates.max(),

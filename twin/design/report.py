@@ -84,10 +84,7 @@ def _front(machines: Sequence[Design], other: Objective) -> tuple[Table, list[Fi
     first = machines[0].specification.minimise
     names = (first, other, *machines[0].values)
     points = [_numbers(machine) for machine in machines]
-    units = [points[0][name][1] for name in names]
-    columns = [
-        f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True)
-    ]
+    columns = [f"{name} [{points[0][name][1]}]".removesuffix(" []") for name in names]
     rows = [[point[name][0] for name in names] for point in points]
     y, x = np.array(rows).T[:2]
     titles = [

@@ -164,18 +164,8 @@ def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
                 f"{path}, line {line}", "the efficiency is a fraction above 0 and at most 1"
             )
         travel = 1.0 / values["ratio"] if cranks else values["lead"] / (2.0 * np.pi)
-        drives.append(
-            DriveTrain(
-                name,
-                travel,
-                values["rated torque"],
-                values["peak torque"],
-                values["speed"],
-                values["inertia"],
-                values["efficiency"],
-                values["price"],
-            )
-        )
+        # The other columns are in the order of the fields.
+        drives.append(DriveTrain(name, travel, *[*values.values()][1:]))
     return drives
 
 

@@ -211,7 +211,11 @@ class LimitTable(Part):
 
 
 class Tasks(NamedTuple):
-    """Poses relative to home with the motion that is needed there; home at rest comes first."""
+    """Poses relative to home with the motion that is needed there; home at rest comes first.
+
+    The farther from home, the later: tasks at one pose follow one another, so that what depends on
+    poses alone is computed once.
+    """
 
     offsets: FloatArray
     """`(k, 7)` position [m] and quaternion"""
@@ -350,20 +354,20 @@ class Specification(Part):
             rows.append(np.random.default_rng(0).uniform(low, high, (6 * steps, 6)))
         if self.poses:
             rows.append(np.array(self.poses))
-        moves = (np.concatenate(rows), self.speeds.both_ways(), self.accelerations.both_ways())
-        displacements, twists, accelerations = np.hsplit(block_diag(*moves), 3)
-        offsets = pose_from_angles(displacements[:, :3], displacements[:, :2:-1])
-        parts = [Tasks(offsets, twists, accelerations)]
+        moves = block_diag(
+            np.concatenate(rows), self.speeds.both_ways(), self.accelerations.both_ways()
+        )
+        offsets = pose_from_angles(moves[:, :3], moves[:, 5:2:-1])
+        tasks = np.hstack([offsets, moves[:, 6:]])
         if self.motion is not None:
             times = np.linspace(0.0, self.motion.duration, FINE_MOTION_SAMPLES)
-            sample = Tasks(*self.motion.sample(times))
+            sample = np.hstack(self.motion.sample(times))
             if steps <= SEARCHED_STEPS:
-                columns = np.hstack(sample)
                 even = np.linspace(0, len(times) - 1, MOTION_SAMPLES).astype(int)
-                chosen = np.unique(np.r_[even, columns.argmin(axis=0), columns.argmax(axis=0)])
-                sample = Tasks(*(array[chosen] for array in sample))
-            parts.append(sample)
-        return Tasks(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+                sample = sample[np.unique([*even, *sample.argmin(axis=0), *sample.argmax(axis=0)])]
+            tasks = np.concatenate([tasks, sample])
+        tasks = tasks[np.lexsort(np.abs(tasks[:, :7]).T)]
+        return Tasks(*map(np.ascontiguousarray, np.split(tasks, [7, 13], axis=1)))
 
 
 def _converted(table: dict[str, Any], units: dict[str, str], path: str) -> dict[str, Any]:

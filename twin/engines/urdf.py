@@ -165,7 +165,7 @@ def _geometry(shape: Shape) -> tuple[Element, str, dict[str, Any]]:
 
 
 def _turned_to(direction: FloatArray) -> FloatArray | None:
-    """Return a rotation that turns the z axis to a direction `(3,)`; None if it is there."""
+    """Return a rotation that turns the z axis to a direction `(3,)`; None along z, either way."""
     x, y, _ = direction
     if np.hypot(x, y) < ZERO_TOLERANCE:
         return None
@@ -287,15 +287,16 @@ def _reach_limits(machine: Mechanism) -> dict[str, float]:
 
 
 def _carriers(machine: Mechanism) -> Iterator[Element]:
+    """Yield the joints from the base to a free platform, and massless links between them."""
     limit = {"effort": 0.0, "velocity": UNKNOWN_LIMIT, **_reach_limits(machine)}
     body, parent = machine.body(PLATFORM_NAME), BASE_NAME
-    for k, freedom in enumerate(CARRIER_JOINTS):
+    for k, joint_name in enumerate(CARRIER_JOINTS):
         is_last = k == len(CARRIER_JOINTS) - 1
-        child = PLATFORM_NAME if is_last else f"{PLATFORM_NAME}_{freedom}_carriage"
+        child = PLATFORM_NAME if is_last else f"{PLATFORM_NAME}_{joint_name}_carriage"
         joint_origin = origin(
             body.position if k == 0 else ZERO_VECTOR, body.rotation if k == 3 else None
         )
-        name, axis = f"{PLATFORM_NAME}_{freedom}", np.eye(3)[k % 3]
+        name, axis = f"{PLATFORM_NAME}_{joint_name}", np.eye(3)[k % 3]
         if k < 3:
             yield joint(name, "prismatic", (parent, child), joint_origin, axis, limit)
         else:

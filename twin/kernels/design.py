@@ -60,6 +60,9 @@ SHORTEST, LONGEST, FORCE, SPEED, CONDITION, BASE_ANGLE, PLATFORM_ANGLE, CLEARANC
 STIFFNESS, FREQUENCY, LOST = range(8, NEED_COUNT)
 """Columns of the needs."""
 
+WITHOUT_POSES = np.array([inf, -inf, 0.0, 0.0, 0.0, 0.0, 0.0, inf, inf, inf, 0.0])
+"""Needs of a candidate before its first pose."""
+
 POWER_STEPS = 16
 """Steps of a power iteration for a singular value, which is a few percent too small at worst."""
 
@@ -111,30 +114,27 @@ def inverted(matrix: FloatArray, inverse: FloatArray) -> float:
         sign = sign if matrix[j, j] > 0.0 else -sign
         factor = 1.0 / matrix[j, j]
         for k in range(6):
-            matrix[j, k] *= factor
             inverse[j, k] *= factor
+        for k in range(j + 1, 6):
+            matrix[j, k] *= factor
         for i in range(6):
             if i != j:
                 factor = matrix[i, j]
                 for k in range(6):
-                    matrix[i, k] -= factor * matrix[j, k]
                     inverse[i, k] -= factor * inverse[j, k]
+                for k in range(j + 1, 6):
+                    matrix[i, k] -= factor * matrix[j, k]
     return sign
 
 
 @device
 def scaled_inverse(
-    jacobian: FloatArray,
-    arm: float,
-    scaled: FloatArray,
-    inverse: FloatArray,
-    square: FloatArray,
-    square_inverse: FloatArray,
+    jacobian: FloatArray, arm: float, scaled: FloatArray, inverse: FloatArray, square: FloatArray
 ) -> float:
     """Fill the Jacobian with moments divided by `arm` [m], and its inverse; return its sign.
 
     `jacobian` (n, 6) is destroyed. Of more than six legs the inverse (6, n) is that of least
-    squares, the sign is 1, and the squares (6, 6) of both are filled.
+    squares, and the sign is 1; `square` (6, 6) is overwritten.
     """
     count = jacobian.shape[0]
     for i in range(count):
@@ -145,52 +145,96 @@ def scaled_inverse(
         return inverted(jacobian, inverse)
     for j in range(6):
         for k in range(6):
-            square[j, k] = 0.0
+            jacobian[j, k] = 0.0
             for i in range(count):
-                square[j, k] += scaled[i, j] * scaled[i, k]
-            jacobian[j, k] = square[j, k]
-    sign = inverted(jacobian, square_inverse)
+                jacobian[j, k] += scaled[i, j] * scaled[i, k]
+    sign = inverted(jacobian, square)
     for i in range(count):
         for j in range(6):
             inverse[j, i] = 0.0
             for k in range(6):
-                inverse[j, i] += square_inverse[j, k] * scaled[i, k]
+                inverse[j, i] += square[j, k] * scaled[i, k]
     return sign
 
 
-@allocating
-def largest_singular_value(matrix: FloatArray) -> float:
-    """Return the largest singular value of `matrix` (6, 6) by power iteration."""
-    vector, image = np.empty(6), np.empty(6)
-    for i in range(6):
-        vector[i] = 1.0 + 0.1 * i
-    value = 0.0
-    for _ in range(POWER_STEPS):
-        for i in range(6):
-            image[i] = 0.0
-            for j in range(6):
-                image[i] += matrix[i, j] * vector[j]
-        square = 0.0
-        for j in range(6):
-            vector[j] = 0.0
-            for i in range(6):
-                vector[j] += matrix[i, j] * image[i]
-            square += vector[j] * vector[j]
-        value = sqrt(sqrt(square))
-        factor = 1.0 / sqrt(square) if square > 0.0 else 0.0
-        for j in range(6):
-            vector[j] *= factor
-    return value
+class ConditionMemory(NamedTuple):
+    """Jacobians of k poses and memory for their condition numbers.
+
+    The last axis is that of the poses: the same numbers of all of them are side by side, as vector
+    registers take them.
+    """
+
+    jacobians: FloatArray
+    """`(n, 6, k)` with scaled moments"""
+    inverses: FloatArray
+    """`(6, n, k)`"""
+    vectors: FloatArray
+    """`(2, n, k)`"""
+    values: FloatArray
+    """`(3, k)`"""
 
 
 @allocating
-def condition_of(
-    scaled: FloatArray, inverse: FloatArray, square: FloatArray, square_inverse: FloatArray
-) -> float:
-    """Return the condition number of what `scaled_inverse` filled."""
-    if scaled.shape[0] == 6:
-        return largest_singular_value(scaled) * largest_singular_value(inverse)
-    return sqrt(largest_singular_value(square) * largest_singular_value(square_inverse))
+def make_condition_memory(n: int, k: int) -> ConditionMemory:
+    """Return memory for k poses of n legs."""
+    return ConditionMemory(
+        np.empty((n, 6, k)), np.empty((6, n, k)), np.empty((2, n, k)), np.empty((3, k))
+    )
+
+
+@device
+def largest_condition(memory: ConditionMemory, count: int) -> float:
+    """Return the largest condition number of the first `count` Jacobians."""
+    values, largest = memory.values, 0.0
+    fill_singular_values(memory.jacobians, count, memory.vectors, values[2], values[0])
+    fill_singular_values(memory.inverses, count, memory.vectors, values[2], values[1])
+    for k in range(count):
+        largest = max(largest, values[0, k] * values[1, k])
+    return largest
+
+
+@device
+def fill_singular_values(
+    matrices: FloatArray, count: int, vectors: FloatArray, image: FloatArray, values: FloatArray
+) -> None:
+    """Fill the largest singular values of the first `count` matrices by power iteration.
+
+    Args:
+        matrices: `(r, c, k)`, one after the other along the last axis.
+        count: number of matrices.
+        vectors: `(2, c, k)` memory.
+        image: `(k,)` memory.
+        values: `(k,)`, overwritten.
+    """
+    for j in range(matrices.shape[1]):
+        for k in range(count):
+            vectors[0, j, k] = 1.0 + 0.1 * j
+    for step in range(POWER_STEPS):
+        now, new = step % 2, 1 - step % 2
+        for j in range(matrices.shape[1]):
+            for k in range(count):
+                vectors[new, j, k] = 0.0
+        for i in range(matrices.shape[0]):
+            for k in range(count):
+                image[k] = 0.0
+            for j in range(matrices.shape[1]):
+                for k in range(count):
+                    image[k] += matrices[i, j, k] * vectors[now, j, k]
+            for j in range(matrices.shape[1]):
+                for k in range(count):
+                    vectors[new, j, k] += matrices[i, j, k] * image[k]
+        for k in range(count):
+            values[k] = 0.0
+        for j in range(matrices.shape[1]):
+            for k in range(count):
+                values[k] += vectors[new, j, k] * vectors[new, j, k]
+        for k in range(count):
+            values[k] = sqrt(values[k])
+        for j in range(matrices.shape[1]):
+            for k in range(count):
+                vectors[new, j, k] /= values[k]
+    for k in range(count):
+        values[k] = sqrt(values[k])
 
 
 @device
@@ -327,6 +371,15 @@ def fill_angles(
 
 
 @device
+def differ(first: FloatArray, second: FloatArray) -> bool:
+    """Return whether two arrays `(k,)` differ in any entry."""
+    result = False
+    for j in range(len(first)):
+        result = result or first[j] != second[j]
+    return result
+
+
+@device
 def load_wrench(
     body: FloatArray,
     tip_mass: float,
@@ -382,6 +435,17 @@ def lowest_mode(
     return value
 
 
+@allocating
+def fill_spring_needs(inverse: FloatArray, arm: float, load: Any, need: FloatArray) -> None:
+    """Reduce stiffness and frequency in `need` to those of a pose, for arguments of `load_wrench`.
+
+    The stiffness is the squared frequency of a unit mass in the joints' centre.
+    """
+    unit = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+    need[STIFFNESS] = min(need[STIFFNESS], lowest_mode(inverse, arm, unit, 0.0, *load[2:]))
+    need[FREQUENCY] = min(need[FREQUENCY], lowest_mode(inverse, arm, *load))
+
+
 @device
 def effort_of(inverse: FloatArray, arm: float, i: int, force: Vector, moment: Vector) -> float:
     """Return the force of actuator i against a wrench, for the inverse with scaled moments."""
@@ -402,78 +466,80 @@ def speed_of(scaled: FloatArray, arm: float, i: int, twist: FloatArray) -> float
 
 @compiled
 def evaluate(
-    rows: FloatArray,
     has_cranks: bool,
-    heights: FloatArray,
-    bodies: FloatArray,
-    tip_masses: FloatArray,
-    crank_moments: FloatArray,
-    arms: FloatArray,
     has_springs: bool,
     offsets: FloatArray,
     twists: FloatArray,
     accelerations: FloatArray,
     gravity: float,
+    rows: FloatArray,
+    heights: FloatArray,
+    bodies: FloatArray,
+    tip_masses: FloatArray,
+    crank_moments: FloatArray,
+    arms: FloatArray,
     out: FloatArray,
 ) -> None:
     """Fill the needs `(m, NEED_COUNT)` of candidates.
 
     Args:
-        rows: `(m, n, k)` constants of the legs.
         has_cranks: whether the actuators are cranks.
+        has_springs: whether stiffness and frequency are wanted; infinite otherwise.
+        offsets: `(k, 7)` poses relative to home; home comes first, equal ones follow one another.
+        twists: `(k, 6)` that are needed there.
+        accelerations: `(k, 6)` that are needed there.
+        gravity: [m/s2].
+        rows: `(m, n, k)` constants of the legs.
         heights: `(m,)` of home [m]; a candidate without one needs everything.
         bodies: `(m, 5)` mass [kg], height of the centre [m] and moments [kg m2] of the load.
         tip_masses: `(m,)` of each leg, as a point at its platform joint [kg].
         crank_moments: `(m,)` mass times distance from the axis [kg m] of each crank and of the part
             of its rod that it carries; zero for straight legs.
         arms: `(m,)` length [m] by which moments are divided for the condition number.
-        has_springs: whether stiffness and frequency are wanted; infinite otherwise.
-        offsets: `(k, 7)` poses relative to home; home comes first.
-        twists: `(k, 6)` that are needed there.
-        accelerations: `(k, 6)` that are needed there.
-        gravity: [m/s2].
         out: overwritten.
     """
-    count = rows.shape[1]
+    count, task_count = rows.shape[1], offsets.shape[0]
     jacobian, inverse = np.empty((count, 6)), np.empty((6, count))
-    scaled, coordinates = np.empty((count, 6)), np.empty(count)
-    matrices = (scaled, inverse, np.empty((6, 6)), np.empty((6, 6)))
+    scaled, square, coordinates = np.empty((count, 6)), np.empty((6, 6)), np.empty(count)
     points, home_points = np.empty((count, 3, 3)), np.empty((count, 3, 3))
-    unit_mass = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+    memory = make_condition_memory(count, task_count)
     for m in range(rows.shape[0]):
         need, body = out[m], bodies[m]
-        need[:] = 0.0
-        need[SHORTEST], need[LONGEST] = inf, -inf
-        need[CLEARANCE], need[STIFFNESS], need[FREQUENCY] = inf, inf, inf
-        home_sign = 0.0
-        for k in range(offsets.shape[0]):
+        need[:] = WITHOUT_POSES
+        home_sign, sign, pose_count = 0.0, 0.0, 0
+        for k in range(task_count):
             position = (offsets[k, 0], offsets[k, 1], offsets[k, 2] + heights[m])
             quaternion = (offsets[k, 3], offsets[k, 4], offsets[k, 5], offsets[k, 6])
             turn = rotation(quaternion[0], quaternion[1], quaternion[2], quaternion[3])
-            reached = place_legs(
-                rows[m], has_cranks, position, quaternion, jacobian, coordinates, points
-            )
-            sign = scaled_inverse(jacobian, arms[m], *matrices) if reached else 0.0
-            home_sign = sign if k == 0 else home_sign
-            if sign == 0.0 or sign != home_sign:
-                need[LOST] += 1.0 / offsets.shape[0]
-                continue
-            need[CONDITION] = max(need[CONDITION], condition_of(*matrices))
-            need[CLEARANCE] = min(need[CLEARANCE], clearance(points, has_cranks))
+            is_new_pose = k == 0 or differ(offsets[k], offsets[k - 1])
+            if is_new_pose:
+                reached = place_legs(
+                    rows[m], has_cranks, position, quaternion, jacobian, coordinates, points
+                )
+                inverses = (scaled, inverse, square)
+                sign = scaled_inverse(jacobian, arms[m], *inverses) if reached else 0.0
             if k == 0:
+                home_sign = sign
                 home_points[:] = points
-            fill_angles(points, home_points, turn, has_cranks, need)
+            if sign == 0.0 or sign != home_sign:
+                need[LOST] += 1.0 / task_count
+                continue
             load = (body, tip_masses[m], points, position, turn)
-            if has_springs:
-                unit = (unit_mass, 0.0, points, position, turn)
-                need[STIFFNESS] = min(need[STIFFNESS], lowest_mode(inverse, arms[m], *unit))
-                need[FREQUENCY] = min(need[FREQUENCY], lowest_mode(inverse, arms[m], *load))
+            if is_new_pose:
+                memory.jacobians[:, :, pose_count] = scaled
+                memory.inverses[:, :, pose_count] = inverse
+                pose_count += 1
+                need[CLEARANCE] = min(need[CLEARANCE], clearance(points, has_cranks))
+                fill_angles(points, home_points, turn, has_cranks, need)
+                need[SHORTEST] = min(need[SHORTEST], coordinates.min())
+                need[LONGEST] = max(need[LONGEST], coordinates.max())
+                if has_springs:
+                    fill_spring_needs(inverse, arms[m], load, need)
             force, moment = load_wrench(*load, gravity, twists[k], accelerations[k])
             level_moment = gravity * crank_moments[m]  # of a crank at angle zero, which is level
             for i in range(count):
                 effort = effort_of(inverse, arms[m], i, force, moment)
                 effort += level_moment * cos(coordinates[i])
-                need[SHORTEST] = min(need[SHORTEST], coordinates[i])
-                need[LONGEST] = max(need[LONGEST], coordinates[i])
                 need[FORCE] = max(need[FORCE], abs(effort))
                 need[SPEED] = max(need[SPEED], abs(speed_of(scaled, arms[m], i, twists[k])))
+        need[CONDITION] = largest_condition(memory, pose_count)

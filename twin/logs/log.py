@@ -263,13 +263,16 @@ def with_whole_signals(log: Log, signals: Collection[str]) -> Log:
     """
     complete_channels = []
     for name in signals:
-        parts = list[Channel]()
-        while (title := f"{name} {len(parts) + 1}") in log and log[title].width == 1:
-            parts.append(log[title])
+        beginnings = [title.rpartition(" ") for title in log.names]
+        count = sum(start == name and number.isdecimal() for start, _, number in beginnings)
+        titles = [f"{name} {k + 1}" for k in range(count)]
+        if not all(title in log and log[title].width == 1 for title in titles):
+            continue
+        parts = [log[title] for title in titles]
         if parts and all(np.array_equal(part.time, parts[0].time) for part in parts):
             values = np.hstack([part.values for part in parts])
             complete_channels.append(
-                Channel(name, parts[0].time, values, tuple(e.units[0] for e in parts))
+                Channel(name, parts[0].time, values, tuple(part.units[0] for part in parts))
             )
     return log.with_channels(*complete_channels)
 
@@ -287,7 +290,7 @@ class Finding(NamedTuple):
     """One fault of a log."""
 
     check: str
-    """"empty", "gap", "clock", "unit", "legs" or "saturation\""""
+    """name of the check that found it: "empty", "gap", "clock", "unit", "legs", "saturation" """
     channel: str
     message: str
     """what is wrong and what to do"""

@@ -13,8 +13,8 @@ from twin.basics.arrays import FloatArray, read_only
 from twin.machine.quantity import Density, Inertia, Length, Mass, Point, Table
 
 IDENTITY_MATRIX = read_only(np.eye(3))
-UPPER_TRIANGLE = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
-"""Row and column indices of the six independent entries of a symmetric tensor."""
+TENSOR_ENTRIES = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+"""Row and column indices of the entries xx, yy, zz, xy, xz, yz of a symmetric tensor."""
 
 InertiaRow = tuple[Inertia, Inertia, Inertia]
 
@@ -33,10 +33,10 @@ def expand_diagonal(value: Any) -> Any:
 
 
 @lru_cache(maxsize=64)
-def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray:
-    """Return the tensor if a rigid body can have it.
+def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> None:
+    """Check that a rigid body can have the tensor of these rows.
 
-    The last results are cached, as sampled machines mostly repeat a tensor that was checked.
+    The last ones are remembered, as sampled machines mostly repeat a tensor that was checked.
 
     Raises:
         ValueError: not symmetric, not positive definite, or principal moments that break the
@@ -54,7 +54,6 @@ def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray
             "no rigid body has these principal moments: the largest "
             f"{moments[2]:.6g} exceeds the sum of the others {moments[0] + moments[1]:.6g}"
         )
-    return tensor
 
 
 def parallel_axis(mass: float, center: FloatArray) -> FloatArray:
@@ -64,7 +63,7 @@ def parallel_axis(mass: float, center: FloatArray) -> FloatArray:
 
 def six(tensor: FloatArray) -> FloatArray:
     """Return xx, yy, zz, xy, xz, yz of a tensor `(3, 3)`."""
-    return np.asarray(tensor[UPPER_TRIANGLE])
+    return np.asarray(tensor[TENSOR_ENTRIES])
 
 
 InertiaTensor = Annotated[

@@ -78,7 +78,7 @@ def _slopes(parameters: MachineParameters, path: str) -> tuple[FloatArray, Float
         except InputError as error:
             refused = error
             continue
-        # Weights that differentiate powers of the step up to the number of places.
+        # Weights of the values at n steps: exact for polynomials of a degree below n.
         powers = stencil ** np.arange(len(stencil))[:, None]
         weights = np.linalg.solve(powers, np.eye(len(stencil))[1]) / step_size
         body, legs = (

@@ -92,7 +92,8 @@ class ControllerChoice(Part):
                 raise ValueError(f"{part!r} is no option; write name:option=value,option=value")
             options[key.strip()] = _number_or_text(text.strip())
         model = options.pop("model", "true")
-        return {"name": name, "options": options, "model": model if model != 1 else "true"}
+        # The text "true" was read as JSON.
+        return {"name": name, "options": options, "model": "true" if model is True else model}
 
     @field_validator("name")
     @classmethod
@@ -154,16 +155,27 @@ class PayloadChoice(Part):
     def _one(self) -> PayloadChoice:
         if self.occupant is not None and self.mass > 0.0:
             raise ValueError("is a mass or an occupant, not both")
+        if not self.mass and (any(self.center) or self.inertia is not None):
+            raise ValueError("has a center or an inertia, but no mass")
         return self
 
     @property
     def title(self) -> str:
-        """Short description: a mass, or an occupant with stature and mass."""
+        """Short description of all that is not the default: results are told apart by it."""
         person = self.occupant
         if person is None:
-            return f"{self.mass:g} kg" if self.mass else "none"
+            center_text = f" at {_listed_numbers(self.center)} m" if any(self.center) else ""
+            inertia_text = (
+                "" if self.inertia is None else f", {_listed_numbers(self.inertia)} kg m2"
+            )
+            return f"{self.mass:g} kg{center_text}{inertia_text}" if self.mass else "none"
+        sex_text = "" if person.sex == "male" else f", {person.sex}"
         chair_text = ", wheelchair" if person.wheelchair else ""
-        return f"occupant {person.stature:g} m, {person.mass:g} kg{chair_text}"
+        return f"occupant {person.stature:g} m, {person.mass:g} kg{sex_text}{chair_text}"
+
+
+def _listed_numbers(values: tuple[float, ...]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
 
 
 def si_number(value: Any, unit: str) -> float:

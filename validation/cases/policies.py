@@ -23,7 +23,8 @@ class ShippedPolicy(NamedTuple):
     policy: str
     environment: str
     baseline: str
-    words: str
+    baseline_words: str
+    """the baseline in the words of the report"""
     options: dict[str, Any]
     title: str
     """title of the metric that is judged"""
@@ -53,7 +54,7 @@ SHIPPED_POLICIES = {
             "stewart_ball",
             "twin/BallBalance-v0",
             "balance_law",
-            "the linear law beneath it",
+            "the linear law that it corrects",
             {"max_episode_steps": 400},
             "return",
             1,
@@ -77,7 +78,7 @@ SHIPPED_POLICIES = {
             "stewart_isolation",
             "twin/VibrationIsolation-v0",
             "isolation_law",
-            "the linear law beneath it, on drives that its training did not have",
+            "the linear law that it corrects, on drives that its training did not have",
             HARDWARE_SETTINGS,
             "transmissibility",
             1,
@@ -168,7 +169,7 @@ def _better(shipped_policy: ShippedPolicy) -> Measure:
         for name in (shipped_policy.policy, shipped_policy.baseline)
     )
     name, is_return = title.partition(" [")[0], title == "return"
-    numerator, denominator = "the policy", shipped_policy.words
+    numerator, denominator = "the policy", shipped_policy.baseline_words
     if is_return:
         numerator, denominator = denominator, numerator
     return Measure(

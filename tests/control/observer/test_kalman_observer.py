@@ -138,6 +138,20 @@ def test_estimates_of_the_first_periods_follow_the_start_covariance():
     assert not observer.state.any(), "a start that is certain is not corrected"
 
 
+def test_small_covariances_that_cannot_be_are_refused(subtests):
+    design = DESIGNS["hardware"]
+    variance = design.measurement[0]
+    for name, position_variance, covariance in [
+        ("negative", -variance, 0.0),
+        ("indefinite", 0.0, 1e-5 * np.sqrt(variance)),
+    ]:
+        start = start_covariance(design)
+        start[:, 0, 0] = position_variance
+        start[:, 0, 1] = start[:, 1, 0] = covariance
+        with subtests.test(name), refused("eigenvalue"):
+            KalmanObserver(design, start)
+
+
 def test_what_cannot_work_is_refused():
     design = DESIGNS["hardware"]
     for bad in (np.zeros((6, 3)), np.full((6, 3, 3), np.nan), -np.tile(np.eye(3), (6, 1, 1))):

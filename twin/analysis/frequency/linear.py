@@ -299,9 +299,9 @@ def measure_transmissibility(
 
     Args:
         platform: the machine.
-        axis: "x", "y" or "z".
+        axis: "x", "y" or "z"; "z" of machines with three degrees of freedom.
         settings: of the sweep and of the springs that hold the actuators.
-        acceleration: amplitude of the base's [m/s2].
+        acceleration: amplitude of the base acceleration [m/s2].
         engine: name of the engine.
 
     Raises:
@@ -312,6 +312,9 @@ def measure_transmissibility(
     column = AXES.index(one_of(axis, "axis", AXES[:3]))
     amplitude = positive(acceleration, "acceleration") * np.eye(3)[column]
     model, control = _on_springs(platform, *settings.holding)
+    # With three degrees of freedom, only the response to heave of the base is modelled.
+    base_axes = AXES[:3] if model.platform.dof == 6 else AXES[2:3]
+    base_column = base_axes.index(one_of(axis, "axis", base_axes))
     duration = settings.duration
     simulator = make_engine(engine, platform, settings.timestep)
 
@@ -326,7 +329,7 @@ def measure_transmissibility(
     response = _along(run, model.point, column, acceleration, settings)
     omega = 2.0 * np.pi * response.frequency
     lag = hold_lag(response.frequency, settings.timestep)
-    analytic = transmissibility(model, response.frequency)[:, column, column]
+    analytic = transmissibility(model, response.frequency)[:, column, base_column]
     return SweptResponse(axis, response.frequency, 1.0 - omega**2 * response.gain / lag, analytic)
 
 
@@ -382,11 +385,12 @@ def _on_springs(
         InputError: below zero.
     """
     linear, k = linearise(platform), platform.n_deflections
-    actuator_stiffness = linear.force_input @ linear.force_input.T
+    # Matrix of springs of stiffness one at all actuators.
+    unit_stiffness = linear.force_input @ linear.force_input.T
     model = replace(
         linear,
-        stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * actuator_stiffness,
-        damping=linear.damping + not_negative(damping, "damping") * actuator_stiffness,
+        stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * unit_stiffness,
+        damping=linear.damping + not_negative(damping, "damping") * unit_stiffness,
     )
     rest_point = model.point
     coordinates = platform.inverse_kinematics(rest_point.pose) - (

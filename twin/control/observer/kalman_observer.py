@@ -513,7 +513,8 @@ class KalmanObserver:
             ):
                 raise InputError("start_covariance", f"must be symmetric, ({n}, 3, 3)")
             size = np.sqrt(np.einsum("nii->ni", np.maximum(initial_covariance, 0.0)))
-            size[size == 0.0] = 1.0
+            # A state without a variance has no size of its own: that of the design's units counts.
+            size = np.where(size > 0.0, size, _scaled(design)[0])
             scaled = initial_covariance / (size[:, :, None] * size[:, None, :])
             if not (np.linalg.eigvalsh(scaled) >= -1e-9).all():
                 raise InputError("start_covariance", "must have no negative eigenvalue")
@@ -521,9 +522,9 @@ class KalmanObserver:
         self.state, self.innovation = np.zeros((n, 3)), np.zeros(n)
         model = design.model
         self._model = LegModels(model.transition, model.input, model.output, model.feedthrough)
-        self._rows = list(self.gain)
+        self._gain_by_period = list(self.gain)
         self._zero_gain = np.zeros((n, 3))
-        self._last = len(self._rows) - 1
+        self._last = len(self._gain_by_period) - 1
         self._count = 0
 
     def start(self, position: Any, rate: Any = None, disturbance: Any = None) -> None:
@@ -551,7 +552,7 @@ class KalmanObserver:
         Reference:
             Stewart thesis, equations (4.12).
         """
-        period_gain = self._rows[min(self._count, self._last)]
+        period_gain = self._gain_by_period[min(self._count, self._last)]
         observe(self._model, period_gain, force, position, self.state, self.innovation)
         self._count += 1
         return self.state

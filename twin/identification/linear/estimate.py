@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
 from twin.basics.arrays import FloatArray
@@ -32,18 +31,6 @@ from twin.identification.result.statistics import covariance, half_widths
 from twin.identification.visibility import Choice, Decision, Visibility, visibility
 from twin.model.machine_model import MachineModel
 
-RANK_TOLERANCE = 1e-7
-"""Fraction of the largest diagonal entry below which others are rounding.
-
-Derivatives by parameters are exact to 1e-11, and pivoting lets that grow to 1e-8.
-"""
-
-BODY_UNITS = ("kg", *["kg m"] * 3, *["kg m2"] * 6)
-"""Units of the ten coordinates of a body."""
-
-MIN_COEFFICIENT = 1e-6
-"""Coefficient below which the text of a combination leaves a term out."""
-
 MIN_NOISE = 1e-9
 """Smallest relative noise of the forces: exact ones leave the rounding of derivatives."""
 
@@ -62,91 +49,6 @@ MAX_STEPS = 40
 """Maximum number of steps of a search: a few suffice, except along the border of physically
 possible bodies.
 """
-
-
-class BaseParameters(NamedTuple):
-    """Combinations of the unknowns on which forces depend, as many as the rank."""
-
-    labels: tuple[str, ...]
-    """each combination, such as "mass of the rod of all legs + 0.17 mass of the platform body" """
-    combinations: FloatArray
-    """`(r, q)` the coefficients of the unknowns"""
-    units: tuple[str, ...]
-    """unit of each combination"""
-    nominal: FloatArray
-    """`(r,)` values in the file"""
-    spreads: FloatArray
-    """`(r,)` prior standard deviations of the combinations, from those of the parameters"""
-    values: FloatArray
-    """`(r,)` values by least squares, without any prior"""
-    standard_errors: FloatArray
-    """standard errors of the values `(r,)`"""
-    unobservable: tuple[str, ...]
-    """unknowns that forces do not depend on at all"""
-
-
-def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
-    """Return the base parameters of forces by pivoted QR, with their least-squares values.
-
-    Args:
-        model: of measured forces.
-        values: `(p,)` of the parameters, for tilts, scale, delay and biases; default: nominal.
-            Standard errors take them for exact.
-
-    Reference:
-        M. Gautier, Numerical calculation of the base inertial parameters of robots, J. Robotic
-        Systems 8 (1991), section 4.
-    """
-    q = len(model.labels)
-    nominal = nominal_array(model.parameters)
-    at = nominal if values is None else values
-    weights, bias = model.weights(at)
-    blocks = model.matrix[:, : -len(bias)].reshape(len(model.matrix), len(weights), q + 1)
-    combined_columns = np.tensordot(blocks, weights, (1, 0)) * model.scales(at)[model.legs, None]
-    columns = combined_columns[:, :q]
-    forces = model.measured - combined_columns[:, q] - bias[model.legs]
-    norms = np.linalg.norm(columns, axis=0)
-    observable = np.flatnonzero(norms > RANK_TOLERANCE * norms.max(initial=0.0))
-    q_factor, triangle, pivot_order = qr(
-        columns[:, observable] / norms[observable], mode="economic", pivoting=True
-    )
-    pivot_sizes = np.abs(np.diag(triangle))
-    rank = int((pivot_sizes > RANK_TOLERANCE * pivot_sizes.max(initial=0.0)).sum())
-    base_triangle, base_columns = triangle[:rank, :rank], observable[pivot_order[:rank]]
-    dependence = solve_triangular(base_triangle, triangle[:rank, rank:])
-    combinations = np.zeros((rank, q))
-    combinations[np.arange(rank), base_columns] = 1.0
-    combinations[:, observable[pivot_order[rank:]]] = (
-        dependence * norms[observable[pivot_order[rank:]]] / norms[base_columns][:, None]
-    )
-    values = solve_triangular(base_triangle, q_factor[:, :rank].T @ forces) / norms[base_columns]
-    residual = forces - columns[:, base_columns] @ values
-    noise = float(np.linalg.norm(residual) / np.sqrt(max(len(residual) - rank, 1)))
-    errors = noise * np.linalg.norm(np.linalg.inv(base_triangle), axis=1) / norms[base_columns]
-    labels = tuple(
-        _combination_label(row, model.labels, int(column))
-        for row, column in zip(combinations, base_columns, strict=True)
-    )
-    unobservable = tuple(model.labels[k] for k in range(q) if k not in observable)
-    units = (*BODY_UNITS * len(model.bodies), *model.single_units)
-    priors = [entry.prior_std if entry.is_of_machine else 0.0 for entry in model.parameters]
-    return BaseParameters(
-        labels,
-        combinations,
-        tuple(units[k] for k in base_columns),
-        combinations @ model.features(nominal)[0, :q],
-        np.linalg.norm(combinations @ model.slopes(nominal)[0, :q] * priors, axis=1),
-        values,
-        errors,
-        unobservable,
-    )
-
-
-def _combination_label(row: FloatArray, labels: tuple[str, ...], own: int) -> str:
-    other_columns = [
-        k for k in np.argsort(-np.abs(row)) if abs(row[k]) > MIN_COEFFICIENT and k != own
-    ]
-    return " ".join([labels[own], *(f"{row[k]:+.3g} {labels[k]}" for k in other_columns)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,7 +247,7 @@ class _Problem:
         """Return the second moments `(3 b,)` of b bodies per nominal sum, about their own axes."""
         values = values_by_path(self._model.parameters, self._values(z))
         moments = [
-            np.linalg.eigvalsh(second_moments(body.values(values)[4:])) / _size(body)
+            np.linalg.eigvalsh(second_moments(body.values(values)[4:])) / _nominal_sum(body)
             for body in self._model.bodies
         ]
         return np.concatenate([np.empty(0), *moments])
@@ -360,7 +262,8 @@ class _Problem:
         return np.asarray(start + feasible * (end - start))
 
 
-def _size(body: Body) -> float:
+def _nominal_sum(body: Body) -> float:
+    """Return the sum of the second moments [kg m2] about the centre of mass, as in the file."""
     return float(np.trace(second_moments(body.nominal[4:])))
 
 

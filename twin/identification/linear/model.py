@@ -18,7 +18,6 @@ from twin.identification.parameters import (
     Parameter,
     SignalErrors,
     gravity_field,
-    parameter_label,
     select,
     signal_errors,
     values_by_path,
@@ -28,7 +27,7 @@ from twin.identification.prediction.terms import MOTOR_TERM_PREFIX, motor_consta
 from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.machine.body import parallel_axis
 from twin.machine.machine import MachineParameters
-from twin.machine.randomisation.sampler import nominal_value, numeric_paths, unit_at, with_values
+from twin.machine.randomisation.sampler import nominal_value, numeric_paths, with_values
 from twin.model.derivatives import constants_and_slopes, slope_width
 from twin.model.machine_base import check_results, run_checked
 from twin.model.machine_model import MachineModel, as_model
@@ -201,14 +200,6 @@ def table_of(machine: MachineParameters, path: str) -> str:
     return ""
 
 
-def coordinate_labels(table: str) -> tuple[str, ...]:
-    """Return descriptions of the ten coordinates of a body, such as "mass of the rod"."""
-    body_label = parameter_label(f"{table}.mass").removeprefix("mass of ")
-    moments = [f"moment {'xyz'[k]}" for k in range(3)]
-    tensor = [f"tensor {'xyz'[i]}{'xyz'[j]}" for i, j in zip(*UPPER_TRIANGLE, strict=True)]
-    return tuple(f"{name} of {body_label}" for name in ("mass", *moments, *tensor))
-
-
 class Regressor(NamedTuple):
     """Forces of k states on n legs: matrix @ unknowns + rest, exactly."""
 
@@ -218,8 +209,6 @@ class Regressor(NamedTuple):
     """`(k, n)` forces that do not depend on the unknowns [N] or [N m]"""
     moving: Any
     """`(k, n)` whether the drive of a leg moves fast enough for its friction to be known"""
-    labels: tuple[str, ...]
-    """descriptions of the q unknowns"""
 
 
 def regressor(
@@ -242,7 +231,7 @@ def regressor(
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
-    platform, bodies = _wider(platform, tuple(bodies))
+    platform, bodies = _thickened(platform, tuple(bodies))
     of_motors = [path for path in single if ".drive." in path]
     of_legs = [path for path in single if path not in of_motors]
     paths = [path for body in bodies for path in body.paths] + of_legs
@@ -262,12 +251,10 @@ def regressor(
     unknowns.append(np.array([nominal_value(platform.parameters, path) for path in single]))
     # Scales and biases of signals alone have no such columns.
     matrix = np.concatenate([np.empty((*forces.shape, 0)), *column_blocks], axis=-1)
-    labels = [word for body in bodies for word in coordinate_labels(body.table)]
     return Regressor(
         matrix,
         forces - matrix @ np.concatenate(unknowns),
         is_moving,
-        (*labels, *map(parameter_label, single)),
     )
 
 
@@ -307,7 +294,7 @@ def _forces_and_slopes(
 
 
 @lru_cache(maxsize=16)
-def _wider(
+def _thickened(
     platform: MachineModel, bodies: tuple[Body, ...]
 ) -> tuple[MachineModel, tuple[Body, ...]]:
     """Return a machine with thicker bodies in place of plates without thickness, and all bodies.
@@ -405,18 +392,11 @@ class LinearModel:
     """`(rows,)` leg of each row, from 0"""
     times: Any
     """`(rows,)` [s] times of the rows; None of states in no order"""
-    labels: tuple[str, ...]
-    """descriptions of the columns of the first block, without that of the rest"""
 
     @cached_property
     def _known(self) -> dict[str, float]:
         machine = self.platform.parameters
         return {path: nominal_value(machine, path) for path in self.single}
-
-    @property
-    def single_units(self) -> tuple[str, ...]:
-        """Units of the columns that are no coordinates of bodies."""
-        return tuple(unit_at(self.platform.parameters, path) for path in self.single)
 
     @cached_property
     def _has_errors(self) -> bool:
@@ -529,8 +509,7 @@ def linear_model(
         [*blocks, np.broadcast_to(np.eye(n), (len(samples.pose), n, n))], axis=-1
     )
     rows = _rows(regressors[0], samples, columns)
-    labels = regressors[0].labels
-    return LinearModel(machine, selected, bodies, single, fields, delayed, *rows, labels)
+    return LinearModel(machine, selected, bodies, single, fields, delayed, *rows)
 
 
 def _rates(values: FloatArray, rate: float | None) -> FloatArray:

@@ -13,7 +13,7 @@ from twin.control.gains import suitable_velocity_loop
 from twin.errors import InputError
 from twin.identification.prediction.recording import Motion, Recording
 from twin.identification.prediction.terms import RecordedMotion, TermEffects
-from twin.kernels.batched.analytic import SUBSTEPS_COLUMN, Constants, advance_rows
+from twin.kernels.batched.analytic import SUBSTEPS_COLUMN, Constants, advance_rows, correct_rows
 from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
 from twin.kernels.lanes import advance_groups
@@ -309,31 +309,32 @@ class ParameterSets:
         bundle = Bundle(constants, arrays, machines, inputs, *bundle_settings)
         errors = np.empty((count, observed.samples, n))
         motion = np.zeros((count, observed.samples if observed.with_motion else 0, 19))
-        scale, bias = observed.scale[sets], observed.bias[sets]
+        scale, bias, inverse = observed.scale[sets], observed.bias[sets], observed.inverse_jacobian
         period = self.timestep * observed.ratio
-        kinds, ratio, terms = commands.kinds[sets], observed.ratio, observed.terms
+        kinds, feedforward = commands.kinds[sets], commands.feedforward
+        ratio, terms = observed.ratio, observed.terms
         original = arrays.constants.copy()
         motor_constants = 1.0 if terms is None else terms.motor_constants[sets]
+        changes_friction = terms is not None and terms.changes_friction
         bristle_force = None if terms is None else terms.bristle_force
         for sample in range(observed.samples):
             sample_index = rows + sample
             if terms is not None:
                 inputs.wrench[:] = terms.wrench[sets, sample_index]
-                terms.change_drives(arrays.constants, original, sets, sample_index)
+                if changes_friction:
+                    terms.change_drives(arrays.constants, original, sets, sample_index)
             measured = (observed.position[sample_index] - bias) / scale
             error = np.subtract(position, measured, out=errors[:, sample])
             if observed.with_motion and sample:
                 twist_change = machines.twist - motion[:, sample - 1, 7:13]
                 motion[:, sample - 1, 13:] = twist_change / period
-            _correct(machines, states, error, observed, sample_index)
+            correct_rows(machines, states, error, inverse, sample_index, *observed.gains)
             if observed.with_motion:
                 motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
             for substep in range(ratio if sample + 1 < observed.samples else 0):
                 at = kinds, ratio * sample_index + substep
                 inputs.command[:] = commands.given[at] * motor_constants
-                inputs.feedforward[:] = (
-                    0.0 if commands.feedforward is None else commands.feedforward[at]
-                )
+                inputs.feedforward[:] = 0.0 if feedforward is None else feedforward[at]
                 if bristle_force is not None:
                     efforts = inputs.command if self.mode == "force" else inputs.feedforward
                     efforts -= bristle_force[sets, sample_index]
@@ -342,26 +343,6 @@ class ParameterSets:
             motion[:, -1, 13:] = motion[:, -2, 13:]
         errors[machines.failed] = motion[machines.failed] = np.nan
         return errors, motion
-
-
-def _correct(
-    machines: Any,
-    states: FloatArray,
-    error: FloatArray,
-    observed: Observed,
-    at: Any,
-) -> None:
-    """Move motors and platforms on by what predictions missed at samples `at` `(N,)`."""
-    position_correction, speed_correction = (gain * error for gain in observed.gains)
-    states[:, :, column.POSITION] -= position_correction
-    states[:, :, column.SPEED] -= speed_correction
-    states[:, :, LEG_RATES] -= speed_correction[:, :, None]
-    machines.coordinates[:] -= position_correction
-    machines.rates[:] -= speed_correction
-    corrections = np.stack([position_correction, speed_correction], axis=2)
-    platform_correction = observed.inverse_jacobian[at] @ corrections
-    machines.pose[:] = turned(machines.pose, -platform_correction[:, :, 0])
-    machines.twist[:] -= platform_correction[:, :, 1]
 
 
 SMOOTHING_TIME = 0.015

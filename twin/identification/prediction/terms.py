@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, rotation_matrix
+from twin.basics.arrays import FloatArray, cross, cross_matrix, rotation_matrix
 from twin.identification.parameters import TERM_PREFIX, Parameter, values_by_path
 from twin.kernels.plant import columns as column
 from twin.model.machine_model import MachineModel
@@ -59,6 +59,12 @@ class TermEffects(NamedTuple):
     bristle_force: FloatArray | None
     """`(sets, T - 1, n)` dry friction from each sample to the next; None: that of the drives"""
 
+    @property
+    def changes_friction(self) -> bool:
+        """Whether the friction of the drives is another one anywhere."""
+        drifts = (self.friction_factor != 1.0).any() or self.load_friction.any()
+        return bool(drifts) or self.bristle_force is not None
+
     def change_drives(
         self, constants: FloatArray, original: FloatArray, sets: FloatArray, at: FloatArray
     ) -> None:
@@ -98,6 +104,18 @@ class FreeTerms:
     def _rotation(self) -> FloatArray:
         """Rotations `(T, 3, 3)` from platform to base axes."""
         return np.asarray(rotation_matrix(self._motion.pose[:, 3:]))
+
+    @cached_property
+    def _in_platform_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Acceleration less gravity `(T, 3)`, angular velocity `(T, 3)`, and turning `(T, 3, 3)`.
+
+        The last times a point of the platform is the acceleration that the turning gives it.
+        """
+        motion, gravity = self._motion, self._machine.parameters.gravity
+        against_gravity = motion.acceleration[:, :3] + [0.0, 0.0, gravity]
+        in_base = np.array([against_gravity, motion.acceleration[:, 3:], motion.twist[:, 3:]])
+        linear, angular, spin = np.einsum("kji,skj->ski", self._rotation, in_base)
+        return linear, spin, cross_matrix(angular) + cross_matrix(spin) @ cross_matrix(spin)
 
     def effects(self, values: FloatArray, drives: FloatArray) -> TermEffects:
         """Return the effects of values `(sets, p)` in SI, on drives `(sets, n, CONSTANTS)`."""
@@ -180,39 +198,29 @@ class FreeTerms:
         mass = term.get("term.pendulum.mass", 0.0)
         if mass == 0.0:
             return np.zeros((len(self._motion.time), 6))
-        from scipy.signal import cont2discrete, lfilter
+        from scipy.signal import bilinear, lfilter
 
-        motion, machine = self._motion, self._machine.parameters
-        center = np.array(
-            [
-                term.get(f"{CENTER_PATH}.{k}", nominal)
-                for k, nominal in enumerate(machine.platform.body.center_of_mass)
-            ]
-        )
-        against_gravity = motion.acceleration[:, :3] + [0.0, 0.0, machine.gravity]
-        in_base = np.array([against_gravity, motion.acceleration[:, 3:], motion.twist[:, 3:]])
-        linear, angular, spin = np.einsum("kji,skj->ski", self._rotation, in_base)
-
-        def turning(point: FloatArray, rate: FloatArray | float) -> FloatArray:
-            """Return the acceleration `(T, 3)` of a point that moves on the turning platform."""
-            turned = np.cross(spin, np.cross(spin, point) + 2.0 * rate)
-            return np.asarray(np.cross(angular, point) + turned)
-
-        still = linear + turning(center, 0.0)
+        nominal = self._machine.parameters.platform.body.center_of_mass
+        center = np.array([term.get(f"{CENTER_PATH}.{k}", each) for k, each in enumerate(nominal)])
+        linear, spin, turning = self._in_platform_axes
+        still = linear + turning @ center
         w = 2.0 * np.pi * term.get("term.pendulum.frequency", 1.0)
         denominator = [1.0, 2.0 * term.get("term.pendulum.damping", 0.0) * w, w * w]
-        period = float(motion.time[1] - motion.time[0])
+        rate = 1.0 / float(self._motion.time[1] - self._motion.time[0])
         # Displacement, velocity and acceleration of the part on the platform.
+        filters = [bilinear(each, denominator, rate) for each in np.eye(3)[::-1]]
         swing = np.zeros((3, *still.shape))
+        turned = np.zeros_like(still)
         for _ in range(SWING_ITERATIONS):
             # The part hangs at rest where the recording begins: only changes make it swing.
-            drive = still[0] - still - turning(swing[0], swing[1])
-            for k, numerator in enumerate(([1.0], [1.0, 0.0], [1.0, 0.0, 0.0])):
-                filtered = cont2discrete((numerator, denominator), period, "bilinear")
-                swing[k, :, :2] = lfilter(np.ravel(filtered[0]), filtered[1], drive[:, :2], axis=0)
-        added = -mass * (turning(swing[0], swing[1]) + swing[2])
-        torque = np.cross(center, added) + np.cross(swing[0], added - mass * still)
-        return np.asarray(np.einsum("kij,skj->ksi", self._rotation, [added, torque]).reshape(-1, 6))
+            drive = still[0] - still - turned
+            for k, each in enumerate(filters):
+                swing[k, :, :2] = lfilter(*each, drive[:, :2], axis=0)
+            turned = np.einsum("kij,kj->ki", turning, swing[0]) + 2.0 * cross(spin, swing[1])
+        added = -mass * (turned + swing[2])
+        torque = cross(center, added) + cross(swing[0], added - mass * still)
+        wrench = [np.einsum("kij,kj->ki", self._rotation, each) for each in (added, torque)]
+        return np.hstack(wrench)
 
 
 def motor_constants(terms: Mapping[str, float], count: int) -> FloatArray:

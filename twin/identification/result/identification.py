@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.identification.linear import BaseParameters, LinearEstimate, LinearModel
+from twin.identification.linear import LinearEstimate, LinearModel
 from twin.identification.parameters import Parameter, values_by_path
 from twin.identification.prediction.optimise import BACKLASH_KEY
 from twin.identification.result.diagnosis import Pattern
@@ -166,7 +166,6 @@ class ForceStage(NamedTuple):
     """estimate of all selected parameters in which forces are linear, and of the delay of the
     signal
     """
-    base: BaseParameters
     fits: tuple[Fit, Fit]
     """fits of the data that the estimate is from, and of the holdout data"""
     force_per_current: float

@@ -13,10 +13,8 @@ from twin.basics.arrays import FloatArray
 from twin.charts.panels import number
 from twin.errors import InputError
 from twin.identification.linear import (
-    BaseParameters,
     ForceSamples,
     LinearModel,
-    base_parameters,
     linear_estimate,
     linear_model,
     linear_part,
@@ -148,9 +146,8 @@ def force_stage(
             f"leaves {fits[0].after:.4g}; check sign, unit and order of the legs, or leave the "
             "channel out with a mapping file",
         )
-    base = base_parameters(estimate.model, estimate.values)
     signal_factor = force_per_current if signal == "currents" else None
-    return ForceStage(signal, estimate, base, fits, signal_factor or 1.0, tested)
+    return ForceStage(signal, estimate, fits, signal_factor or 1.0, tested)
 
 
 def mapping_lines(platform: Platform, stage: ForceStage) -> list[str]:
@@ -176,17 +173,6 @@ def mapping_lines(platform: Platform, stage: ForceStage) -> list[str]:
         texts = ", ".join(number(constant, 4) for constant in 1.0 / scales)
         lines.append(f"# constants of the motors over their mean: {texts}")
     return [*lines, f'delay = "{1e3 * errors.delay:.4g} ms"']
-
-
-def base_rows(base: BaseParameters) -> list[tuple[str, float, float, float, str]]:
-    """Return label, value of the file, estimate, standard error and unit of base parameters.
-
-    Left out are those of which the forces say less than the file.
-    """
-    rows = zip(
-        base.labels, base.nominal, base.values, base.standard_errors, base.units, strict=True
-    )
-    return [row for row, prior_std in zip(rows, base.spreads, strict=True) if row[3] < prior_std]
 
 
 def _parts(samples: ForceSamples, holdout: float) -> tuple[ForceSamples, ForceSamples]:

@@ -13,7 +13,7 @@ from twin.charts.panels import Axes, Line, number, panels_figure
 from twin.charts.results import Cell, Figure, Results, Table
 from twin.charts.style import BACKGROUND_COLOR, CURVE_COLORS, layout
 from twin.identification.result.identification import Errors, Fit, ForceStage, Identification
-from twin.identification.result.predictions import base_rows, mapping_lines
+from twin.identification.result.predictions import mapping_lines
 from twin.identification.result.statistics import Whiteness
 
 RATIO_POWERS = {"friction_torque": 1, "viscous_torque": 2, "armature_inertia": 2}
@@ -95,18 +95,9 @@ def _tables_at_legs(found: Identification) -> list[Table]:
 
 
 def _force_tables(found: Identification, stage: ForceStage) -> list[Table]:
-    """Return base parameters, errors of the forces, and how to correct their signal."""
-    rows = [
-        (label, number(nominal, 5), number(estimate), f"+- {number(error, 2)}", unit)
-        for label, nominal, estimate, error, unit in base_rows(stage.base)
-    ]
+    """Return errors of the forces, and how to correct their signal."""
     force_unit = found.platform.force_unit
     return [
-        Table(
-            f"base parameters from {stage.signal}, without priors; scale and tilts as estimated",
-            ("combination", "file", "estimate", "standard error", "unit"),
-            rows,
-        ),
         _fit_table(stage.fits, "samples", 1.0, force_unit, "errors of the forces, rms"),
         Table(
             "",

@@ -17,9 +17,16 @@ from twin.kernels.integrators import Stages, runge_kutta_move
 from twin.kernels.jit import by_kind, compiled, device
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
-from twin.kernels.linear_algebra import copy
+from twin.kernels.linear_algebra import copy, turned
 from twin.kernels.plant.actuation import actuate
-from twin.kernels.plant.columns import EFFORT, VELOCITY_MODE
+from twin.kernels.plant.columns import (
+    EARLIER_LEG_RATE,
+    EFFORT,
+    LEG_RATE,
+    POSITION,
+    SPEED,
+    VELOCITY_MODE,
+)
 from twin.kernels.plant.reading import COORDINATE_ROW, RATE_ROW, read_actuators
 
 COUNTER_COUNT = 4
@@ -331,6 +338,51 @@ def advance_rows(bundle: Any) -> None:
             actuated(row_legs, y, coordinates, rates)
         store(machines, i, y, previous_twist, step)
         read_one(arrays, machines, i, ratio * step)
+
+
+@compiled
+def correct_rows(
+    machines: Machines,
+    states: FloatArray,
+    errors: FloatArray,
+    inverse_jacobians: FloatArray,
+    at: Any,
+    gain: float,
+    speed_gain: float,
+) -> None:
+    """Move motors and platforms of all rows on by what predictions missed.
+
+    Args:
+        machines: pose, twist, coordinates and rates are overwritten.
+        states: `(N, n, s)` of the drives, overwritten.
+        errors: `(N, n)` of the coordinates [m, rad].
+        inverse_jacobians: `(T, 6, n)`.
+        at: `(N,)` index of the inverse Jacobian of each row.
+        gain: fraction of the errors by which coordinates are corrected.
+        speed_gain: [1/s] the same of speeds.
+    """
+    move = np.empty(6)
+    for i in range(errors.shape[0]):
+        move[:] = 0.0
+        for j in range(errors.shape[1]):
+            error, speed_change = errors[i, j], speed_gain * errors[i, j]
+            for k in range(6):
+                move[k] += inverse_jacobians[at[i], k, j] * error
+            states[i, j, POSITION] -= gain * error
+            states[i, j, SPEED] -= speed_change
+            for k in range(LEG_RATE, EARLIER_LEG_RATE + 1):
+                states[i, j, k] -= speed_change
+            machines.coordinates[i, j] -= gain * error
+            machines.rates[i, j] -= speed_change
+        pose, twist = machines.pose[i], machines.twist[i]
+        for k in range(6):
+            twist[k] -= speed_gain * move[k]
+            move[k] *= -gain
+        for k in range(3):
+            pose[k] += move[k]
+        pose[3], pose[4], pose[5], pose[6] = turned(
+            pose[3], pose[4], pose[5], pose[6], move[3], move[4], move[5]
+        )
 
 
 @compiled

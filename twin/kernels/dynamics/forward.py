@@ -427,7 +427,7 @@ def fill_unit_forces(
 
 @device
 def largest_mass(force_without_payload: float, force_per_mass: float, limit: float) -> float:
-    """Return the mass up to which fixed + mass * slope keeps below the limit."""
+    """Return the mass up to which `force_without_payload` + mass * `force_per_mass` <= limit."""
     if force_without_payload > limit:
         return 0.0
     return (limit - force_without_payload) / force_per_mass if force_per_mass > 0.0 else 1e300

@@ -91,7 +91,7 @@ ATTITUDE_TERMINATION, LIMIT_TERMINATION = range(2, 4)
 """Codes of termination: attitude, or an actuator beyond its range."""
 
 ACCELERATION_LEVEL, DISPLACEMENT_LEVEL, RATE_LEVEL = range(3)
-"""Entries of the levels of an environment."""
+"""Entries of `levels` in `Memory`, of one environment."""
 
 
 class ActionLaw(NamedTuple):
@@ -135,7 +135,7 @@ def fill_command(actions: FloatArray, bundle: Any) -> None:
 
 @device
 def begin(i: int, machines: Machines, memory: Memory) -> None:
-    """Store the initial coordinates, pose and twist of environment i's episode."""
+    """Store the initial coordinates and pose of environment i's episode; clear the sums."""
     for j in range(machines.measured.shape[1]):
         memory.start[i, j] = machines.measured[i, j]
     for j in range(7):

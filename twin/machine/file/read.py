@@ -151,8 +151,9 @@ def _size(machine: MachineParameters) -> Size:
     actuator = machine.leg.actuator
     unit, effort = actuator.coordinate_unit, actuator.effort_unit
     stroke = min(leg.actuator.stroke for leg in machine.legs)
-    body, rows = machine.platform.body, machine.home_jacobian
-    moment = np.cross(body.center_of_mass, [0.0, 0.0, 1.0])
+    body, rows, rotation = machine.platform.body, machine.home_jacobian, machine.home_rotation
+    center = rotation @ body.center_of_mass
+    moment = np.cross(center, [0.0, 0.0, 1.0])
     mass = body.mass + sum(leg.mass for leg in machine.legs)
     weight = mass * max(machine.gravity, 1.0) * np.array([0.0, 0.0, 1.0, *moment])
     holding_force = float(np.abs(np.linalg.pinv(rows.T) @ weight).max())
@@ -173,10 +174,13 @@ def _size(machine: MachineParameters) -> Size:
     )
     inverse = np.zeros((6, 6))
     with np.errstate(over="ignore"):
-        inverse[:3, :3], inverse[3:, 3:] = np.eye(3) / body.mass, np.linalg.inv(body.inertia)
+        inverse[:3, :3] = np.eye(3) / body.mass
+        inverse[3:, 3:] = rotation @ np.linalg.inv(body.inertia) @ rotation.T
     if not np.isfinite(inverse).all():
         raise InputError("platform.body", "its mass or inertia is too small for drives of its size")
-    mobility = float(np.linalg.eigvalsh(rows @ inverse @ rows.T)[-1])
+    # About the centre of mass, where translation and rotation do not depend on each other.
+    rows_about_center = np.hstack([rows[:, :3], rows[:, 3:] - np.cross(center, rows[:, :3])])
+    mobility = float(np.linalg.eigvalsh(rows_about_center @ inverse @ rows_about_center.T)[-1])
     return Size(
         force, speed, stroke, mobility, f"{GENERIC_SOURCE}, sized from {ratings}{adopted_note}"
     )

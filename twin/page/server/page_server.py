@@ -1,8 +1,8 @@
 """The page's server: its address, its token and its end.
 
-All that reaches into viser's internals: a guarded server, its backlog, its end, its layout.
+All that reaches into viser's internals is here: a guarded server, its backlog, its end, its layout.
 
-viser 1.1 has no public way to do these things, and each of them answers an attack or a fault:
+viser 1.1 has no public way to do these things, most of which answer an attack or a fault:
 
 - Requests are checked before they are served. Without this, web sites that a user visits elsewhere
   reach the page through the user's browser.

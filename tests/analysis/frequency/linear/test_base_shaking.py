@@ -23,6 +23,18 @@ def test_resonance_is_where_the_linear_model_has_it(engine):
     assert_within(found.measured, found.linear, 0.02 * np.abs(found.linear[largest]))
 
 
+def test_a_machine_on_pillars_is_shaken_along_z_alone():
+    machine = twin.load("driving_simulator")
+    sweep = SweepSettings(5.0, 20.0, length=0.5, decay=0.5, timestep=5e-4, holding=(1e5, 2e3))
+
+    def measured(axis):
+        return measure_transmissibility(machine, axis, sweep, acceleration=0.1, engine="analytic")
+
+    found = measured("z")
+    assert_within(found.measured, found.linear, 0.05 * np.abs(found.linear).max())
+    assert_all_refused(measured, [("x", "axis"), ("y", "axis")])
+
+
 def test_bad_input_is_refused():
     machine = twin.load("micro_hexapod")
     assert_all_refused(
