@@ -6,33 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tolerance import assert_within
 
 from twin.engines import make_engine
-from twin.engines.base import suitable_timestep
 from twin.engines.projection import projection
 from twin.errors import SingularPoseError
 
 pybullet = pytest.importorskip("pybullet")
-
-
-def test_acceleration_from_rest_is_exact(any_platform, random_motion):
-    """One step from rest has no error of integration yet: solver, masses and points alone count."""
-    platform = any_platform
-    pose, wrench, forces = random_motion(platform, 0)
-    forces = forces[: platform.n_actuators]
-    engine = make_engine("bullet", platform, suitable_timestep(platform), fidelity="fast")
-    engine.reset(pose)
-    state = engine.step(forces, wrench)
-    rest = np.zeros(6)
-    acceleration = platform.forward_dynamics(pose, rest, forces, wrench)
-    # The velocity is that of the centre of mass, carried to the reference point's place after the
-    # step: second order in the speed.
-    slack = 1e-8 * np.abs(acceleration).max()
-    error = np.abs(state.twist / engine.timestep - acceleration[:6])
-    assert error.max() < slack + np.linalg.norm(state.twist) ** 2
-    inside = state.deflection[platform.n_deflections :] / engine.timestep
-    assert_within(inside, acceleration[6:], slack)
 
 
 def test_platform_turned_by_90_degrees_has_no_tree(stewart):

@@ -87,7 +87,7 @@ def test_settings_are_part_of_the_replay(fresh, push, same_bits, own_folder):
 
 
 @pytest.mark.slow
-def test_long_runs_replay_their_last_steps(fresh, same_bits, own_folder):
+def test_long_runs_replay_their_last_steps_on_a_shaken_base(fresh, same_bits, own_folder):
     """The steps are kept by what engines share; how a replay begins is each engine's own."""
     engine = fresh()
     for steps in (5, 100, 250) if engine.name == "analytic" else (250,):
@@ -99,7 +99,8 @@ def check_long_run(engine, steps, same_bits):
     platform = engine.platform
     hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
     engine.reset()
-    for _ in range(steps):
+    for k in range(steps):
+        engine.shake([0.01 * k, -0.005 * k, 1.0])
         last = engine.step(hold, 0.01 * ALTERNATING)
     data = stop(engine, 1e300 * alternating(engine))
     states = replay(data["dump"])

@@ -5,7 +5,7 @@ import pytest
 from refusals import refused
 
 from twin.analysis.stiffness import with_gravity
-from twin.errors import ClosedEngineError, SimulationStoppedError
+from twin.errors import ClosedEngineError
 
 STEPS = 60
 
@@ -85,27 +85,6 @@ def test_a_saved_engine_goes_on_shaking(fresh, push, same_bits):
     engine.restore(saved)
     engine.shake(np.zeros(3))
     assert not same_bits(engine.step(motion.forces, motion.wrench), after[0])
-
-
-@pytest.mark.slow
-def test_dumps_replay_the_shaking(subtests, fresh, push, same_bits, own_folder):
-    for steps in [5, 130]:
-        with subtests.test(f"{steps}"):
-            from twin.engines.base import replay
-
-            engine = fresh()
-            motion = push(engine.platform)
-            engine.reset(*motion.start)
-            for k in range(steps):
-                engine.shake([0.1 * k, -0.05 * k, 1.0])
-                last = engine.step(motion.forces, motion.wrench)
-            with pytest.raises(SimulationStoppedError) as caught:
-                for _ in range(100):
-                    engine.step(1e300 * np.ones(engine.platform.n_actuators))
-            states = replay(caught.value.data["dump"])
-            before = round((last.time - states[0].time) / engine.timestep)
-            assert same_bits(states[before], last)
-            assert same_bits(states[-1], caught.value.data["state"])
 
 
 def test_what_is_no_acceleration_is_refused(make, stewart, engine_name):

@@ -8,11 +8,9 @@ import pytest
 from shared_joints import LAYOUTS, machine_with_shared_joints
 from tolerance import assert_within
 
-from twin.analysis.feasibility.collisions import closest_legs
 from twin.engines import make_engine
 from twin.engines.export import export
 from twin.engines.mechanism import make_mechanism
-from twin.viewer.film import home_png
 
 pytestmark = pytest.mark.quick
 
@@ -55,16 +53,3 @@ def test_each_leg_has_its_own_joint(subtests, tmp_path):
                     named = [(e.tag, e.get("name")) for e in elements if e.get("name")]
                     assert len(set(named)) == len(named)
             assert len({loop.name for loop in machine.loops}) == platform.n_actuators
-
-
-@pytest.mark.slow
-def test_picture_and_distance_of_legs(subtests):
-    for layout in LAYOUTS:
-        with subtests.test(f"{layout}"):
-            platform = machine_with_shared_joints(layout)
-            assert len(home_png(platform)) > 5000
-            distance, first, second = closest_legs(platform, platform.home[None])
-            base, top = LAYOUTS[layout]
-            assert distance > 0.05
-            assert base[first - 1] != base[second - 1]
-            assert top[first - 1] != top[second - 1]

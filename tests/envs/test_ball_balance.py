@@ -113,6 +113,7 @@ def test_the_tilt_stops_within_the_machines_range(machine):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_every_machine_and_action(subtests):
     for machine in twin.machine_names():
         for action in ["tilt", "pose", "velocities"]:

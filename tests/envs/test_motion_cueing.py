@@ -87,6 +87,7 @@ def test_classical_washout_scores_as_in_the_comparison(name, engine, configurati
     assert info["false_cues"] == pytest.approx(wanted.total_false_cue, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["accelerations", "increments"])
 @pytest.mark.parametrize("algorithm", ["classical", "adaptive"])
 @pytest.mark.parametrize("name", MACHINES)

@@ -103,6 +103,7 @@ def test_noise_is_that_of_the_readings():
         assert max_abs(part.mean(axis=0)) < 0.15 * size
 
 
+@pytest.mark.slow
 def test_what_arrives_is_what_the_linear_model_says(subtests):
     """One line of shaking, and the forces with which the drives hold, through the linear model."""
     for frequency in [3.0, 6.5, 14.0]:

@@ -13,11 +13,13 @@ from random import Random
 from typing import Any
 
 import twin
-from hostile.logs import PIECES
 from twin.errors import TwinWarning
 from twin.kernels.jit import KernelFiles
-from twin.logs import Log, log_of, read_log, write_log
+from twin.logs import Log, check_log, log_of, read_log, write_log
 from twin.training.policy import Policy, load_policy, policy_names
+
+PIECES = (b"nan", b"1e400", b"1e200", b"-", b",", b"\n", b"[", b"]", b"\0", b'"', b"{}", b"null")
+"""Put into files, beside random bytes."""
 
 CONTENT = {"numbers": list(range(200)), "text": "compiled"}
 """Of a file of compiled code, to the cache."""
@@ -65,8 +67,10 @@ def log_content(log: Log) -> dict[str, Any]:
 
 
 def read_whole(path: Path) -> Any:
-    """Return what a log holds."""
-    return log_content(read_log(path))
+    """Return what a log holds, after the checks of a log."""
+    log = read_log(path)
+    check_log(log, twin.load("stewart"))
+    return log_content(log)
 
 
 def read_policy(path: Path) -> Any:

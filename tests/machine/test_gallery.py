@@ -45,11 +45,6 @@ def test_every_number_is_public_or_adopted(name):
     assert not [source for source in sources if re.search("https?:", source)]
 
 
-@pytest.mark.parametrize("name", GALLERY)
-def test_it_is_feasible_at_rest(name):
-    assert twin.load(name).feasibility().feasible
-
-
 @pytest.mark.parametrize("name", ["esp32_servo", "sg90_servo"])
 def test_servos_hold_their_platform(name):
     """It sags by what the servos need for their torque: measured 0.07 and 0.002 mm."""

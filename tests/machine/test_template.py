@@ -65,6 +65,7 @@ def test_pillars_show_a_configuration():
     assert made.leg.model_dump()["friction"]["viscous"] == 0.0
 
 
+@pytest.mark.slow
 def test_templates_show_drives_that_run(subtests):
     for legs in LEG_KINDS:
         with subtests.test(f"{legs}"):

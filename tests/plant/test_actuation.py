@@ -278,9 +278,10 @@ def test_from_force_to_velocity_nothing_jumps():
 # Switches, stops, brake
 
 
-def test_a_command_that_is_no_number_stays_visible_at_a_switch():
-    bench = Bench(constants(**FREE, upper_switch=0.1), 5e-4).set(position=0.1)
-    bench.force(np.nan, 0.1, 0.0)
+@pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
+def test_a_command_that_is_no_number_stays_visible_at_a_switch(mode):
+    bench = Bench(constants(**FREE, upper_switch=0.1), 5e-4, gain=2e4, integral_gain=0.0)
+    bench.set(position=0.1).force(np.nan, 0.1, 0.0, mode=mode)
     assert np.isnan(bench.states[0, column.EFFORT])
 
 

@@ -14,7 +14,6 @@ from twin.analysis.feasibility import collisions
 from twin.analysis.feasibility.course import leg_points, motion_course, rest_course
 from twin.analysis.feasibility.feasibility import (
     feasibility,
-    range_feasibility,
     verdict,
 )
 from twin.analysis.payload.body import Payload, with_payload
@@ -61,17 +60,6 @@ def test_legs_of_ten_newtons_are_thirty_times_too_weak():
     assert "308.5 N at rest" in found.remedies[0]
     assert "gives 10 N: 30.8 times too little" in found.remedies[0]
     assert "not feasible, 1 of" in found.summary
-
-
-@pytest.mark.slow
-def test_shipped_machines_rest_at_home_and_over_their_ranges(platform):
-    for found in (feasibility(platform), range_feasibility(platform)):
-        assert found.feasible, found.remedies
-        assert [entry.share for entry in found.margins] == sorted(
-            (entry.share for entry in found.margins), reverse=True
-        )
-        assert found.not_given
-        assert not found.remedies
 
 
 def test_axes_that_cross_collide_whatever_their_thickness():

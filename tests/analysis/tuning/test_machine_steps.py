@@ -9,29 +9,9 @@ from tolerance import max_abs
 
 import twin
 from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
-from twin.analysis.tuning.tuning import VELOCITY_STEP, control_snippet, step_figures, tuning_figure
+from twin.analysis.tuning.tuning import control_snippet, step_figures, tuning_figure
 from twin.machine.hardware.drive import CascadeGains
-from twin.papers.stewart_thesis import heave_leg, velocity_step_response
-
-
-def test_the_machine_moves_like_one_mass_in_heave():
-    platform = twin.load("stewart")
-    leg = heave_leg(platform)
-    errors = []
-    for step in (1e-4, 5e-5):
-        time, ours = VelocityStudy(timestep=step).response(platform, 21.6e3, 3e-3)
-        exact = velocity_step_response(time, leg.mass, 21.6e3, 3e-3, weight=leg.weight)
-        errors.append(max_abs(ours - exact))
-    assert errors[0] < 0.02
-    assert errors[1] < 0.6 * errors[0]
-
-
-def test_gains_of_the_thesis_meet_its_specification():
-    platform = twin.load("stewart")
-    for gain in (21.6e3, 20e3):
-        assert VELOCITY_STEP.violation(*VelocityStudy().response(platform, gain, 3e-3)) < 0.0
-    carried = VelocityStudy(carried=True).response(platform, 20e3, 3e-3)
-    assert VELOCITY_STEP.violation(*carried) > 0.1
+from twin.papers.stewart_thesis import heave_leg
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm", "rss", "driving_simulator"])

@@ -7,19 +7,15 @@ from refusals import refused
 from tolerance import assert_within
 
 import twin
-from twin.analysis.stiffness import stiffness_matrix
 from twin.analysis.workspace import analysis
 from twin.analysis.workspace.analysis import closest_singular
 from twin.analysis.workspace.dexterity import (
-    conditioning_over,
     dexterity,
     leg_stiffness,
     plane_map,
     stiffness_range,
 )
-from twin.analysis.workspace.region import region, volume_nodes
 from twin.analysis.workspace.search import (
-    Admissible,
     Chart,
     determinants,
     dof_axes,
@@ -50,18 +46,6 @@ def test_manipulability_is_the_determinant(platform, states):
     assert_allclose(found, expected, rtol=1e-11)
 
 
-@pytest.mark.slow
-def test_means_over_a_region(platform):
-    found = region(Chart.about(platform, dof_axes(platform)[:3]), (6, 8))
-    poses, weights = volume_nodes(found)
-    assert Admissible(platform, found.chart.center).inside(poses).all()
-    volume = weights.sum() * np.prod(found.chart.scale)
-    assert volume == pytest.approx(found.volume, rel=1e-12)
-    over = conditioning_over(found)
-    assert 0.0 < over.lowest <= over.mean <= over.highest <= 1.0
-    assert over.lowest_singular_value > 0.0
-
-
 def test_yaw_of_a_quarter_turn_is_singular(srspm):
     """A semi-regular platform is singular at a yaw of 90 degrees (Fichter, 1986)."""
     chart = Chart.about(srspm, ("angle_z",), convention="rotation_vector")
@@ -87,25 +71,6 @@ def test_determinant_changes_sign_at_the_distance(platform, constants):
         values = determinants(platform, chart.along(directions[known], factor * radii[known]))
         assert (sign * side * values > 0.0).all()
     assert closest_singular(platform).translation <= radii.min() * chart.scale[0] * 1.05
-
-
-@pytest.mark.slow
-def test_stiffness_is_the_elastic_part(platform, states):
-    poses = states.pose[:10]
-    if platform.dof < 6 or platform.n_deflections:
-        return
-    given = None if platform.kind == "strut" else 2e5
-    elastic = stiffness_matrix(platform, poses, stiffness=given).elastic
-    found = stiffness_range(platform, poses, given)
-    translation = np.linalg.eigvalsh(elastic[:, :3, :3])
-    rotation = np.linalg.eigvalsh(elastic[:, 3:, 3:])
-    for value, expected in (
-        (found.softest_translation, translation[:, 0]),
-        (found.stiffest_translation, translation[:, 2]),
-        (found.softest_rotation, rotation[:, 0]),
-        (found.stiffest_rotation, rotation[:, 2]),
-    ):
-        assert_allclose(value, expected, rtol=1e-9)
 
 
 def test_level_plate_on_pillars():

@@ -200,42 +200,6 @@ def test_leg_forces_move_the_platform(sprung_hexapod):
     assert_within(linear.mass @ answer[6:], pushed, 1e-8)
 
 
-@pytest.mark.parametrize("name", ["stewart", "micro_hexapod"])
-def test_mujoco_has_the_same_slopes(name):
-    """`mjd_transitionFD` on the closed tree, along the motions that keep the loops closed.
-
-    The loops' impedance of 0.9999 leaves 1e-4.
-    """
-    import mujoco
-
-    from twin.engines.mechanism import joint_motion, make_mechanism
-    from twin.engines.mujoco import velocities
-
-    platform, step = twin.load(name), 1e-4
-    linear = linearise(platform)
-    engine = twin.make_engine("mujoco", platform, step, "fast")
-    engine.reset()
-    model, data = engine.model, engine.data
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    data.ctrl[:] = linear.point.forces
-    mujoco.mj_forward(model, data)
-    nv = model.nv
-    transition, input_matrix = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, model.nu))
-    mujoco.mjd_transitionFD(model, data, 1e-6, True, transition, input_matrix, None, None)
-    moving, mechanism = np.zeros((nv, 6)), make_mechanism(platform.parameters)
-    for axis, twist in enumerate(np.eye(6)):
-        joints = joint_motion(mechanism, platform.leg_coordinates(platform.home, twist))
-        moving[velocities(model, mechanism.joint_names), axis] = joints.rates
-        moving[:6, axis] = twist
-    by_place = transition[nv : nv + 6, :nv] @ moving / step
-    by_force = input_matrix[nv : nv + 6] / step
-    wanted = -np.linalg.solve(linear.mass, linear.stiffness)
-    assert_within(by_place, wanted, 5e-4 * max_abs(wanted))
-    pushed = np.linalg.solve(linear.mass, linear.force_input)
-    assert_within(by_force, pushed, 5e-4 * max_abs(pushed))
-    engine.close()
-
-
 def test_drives_add_inertia():
     linear = linearise(twin.load("stewart"))
     assert (with_drives(linear).mass == linear.mass).all()

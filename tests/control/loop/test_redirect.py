@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from closed_loops import angles, heave
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from refusals import assert_all_refused, refused
 from tolerance import assert_within, max_abs
@@ -42,12 +42,6 @@ assert {name for name, _ in PAIRS} == set(controller_names())
 PAST = 4
 """Rows before the present that a window begins with: derivatives of the first ones are one-sided,
 twice taken for what transmissions wind up, and between rows a cubic looks one row back."""
-
-AHEAD, EVERY = 0.5, 0.05
-"""[s] that a window reaches beyond the next one, and between two."""
-
-ROUNDING = 1e-11
-"""Of the largest force: rows in blocks of other lengths differ in the last digit."""
 
 
 class Run(NamedTuple):
@@ -99,33 +93,6 @@ def window(whole, begin, end):
     first = max(begin, 0)
     rows = {name: getattr(whole, name)[first:end] for name in Reference._fields[1:-1]}
     return whole._replace(begin=first, **rows)
-
-
-def steered(platform, name, duration, past):
-    """Return a run along a whole reference, and one along windows of it."""
-    period = make_controller(name, platform).period
-    whole = sample_reference(platform, heave(platform, duration + 1.0), period)
-    every, ahead = round(EVERY / period), round(AHEAD / period)
-
-    def steer(step, loop):
-        if step and step % every == 0:
-            loop.redirect(window(whole, step - past, step + every + ahead))
-
-    at_once = run(platform, make_controller(name, platform, whole), duration)
-    first = window(whole, 0, every + ahead)
-    parts = run(platform, make_controller(name, platform, first), duration, steer)
-    assert at_once.loop.stopped == parts.loop.stopped == ""
-    return at_once, parts
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "machine"), PAIRS)
-def test_windows_of_a_motion_are_the_motion(name, machine):
-    """What is summed up, estimated, limited and faded in is kept; nothing else depends on rows."""
-    at_once, parts = steered(twin.load(machine, "hardware"), name, 0.12, PAST)
-    size = max_abs(at_once.forces)
-    assert_within(parts.forces, at_once.forces, ROUNDING * size)
-    assert_allclose(parts.loop.signals()["setpoint"], at_once.loop.signals()["setpoint"])
 
 
 def bent(platform, period, at):

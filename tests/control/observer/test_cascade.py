@@ -12,15 +12,8 @@ from twin.control.cascade import Cascade
 from twin.control.gains import drive_model
 from twin.control.observer.cascade import AppliedForce, ObserverCascade, suitable_design
 from twin.control.observer.kalman_observer import lumped_mass, observed_mass, thesis_text
-from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
-
-
-def with_drive(**changes):
-    content = twin.load("stewart", "hardware").parameters.model_dump()
-    content["leg"]["drive"].update(changes)
-    return twin.Platform(MachineParameters.model_validate(content))
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
@@ -34,33 +27,6 @@ def test_every_machine_stays_on_its_reference(name, configuration):
     # Cranks whose motors are 66 times lighter than the heaviest motion leave slow loops only.
     share = 0.5 if (name, configuration) == ("rss", "hardware") else 0.1
     assert actuator_error(run, controller) < share * size
-
-
-def test_feeding_the_disturbance_forward_helps_against_friction_alone():
-    gains = {}
-    for name, platform in (
-        ("friction", with_drive()),
-        ("none", with_drive(friction_torque=0.0, viscous_torque=0.0)),
-    ):
-        errors = []
-        motion = SineMotion(
-            platform.home, amplitude={"pitch": 0.012}, frequency=1.0, duration=1.2, fade_in=0.3
-        )
-        for compensation in (True, False):
-            controller = ObserverCascade(
-                platform,
-                motion,
-                compensation=compensation,
-                feedforward_start=0.0,
-                feedforward_rise=0.0,
-            )
-            run = driven(platform, controller, 1.2)
-            pitch = run.pose[::2, 5]
-            error = pitch - controller.reference.pose[: len(pitch), 5]
-            errors.append(float(np.sqrt((error**2).mean())))
-        gains[name] = errors[0] / errors[1]
-    assert gains["friction"] < 0.6
-    assert gains["none"] == pytest.approx(1.0, abs=0.05)
 
 
 def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives_do(stewart):

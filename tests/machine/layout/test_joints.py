@@ -157,33 +157,3 @@ def test_refused_layouts_name_what_to_change(subtests):
             assert not more
             assert field.startswith("base.joints")
             assert words in message
-
-
-@pytest.mark.seconds
-@given(
-    radius=st.floats(0.3, 0.9),
-    share=st.floats(0.4, 0.9),
-    spacing=st.floats(0.0, 0.5),
-    above=st.floats(0.0, 0.5),
-    turn=st.floats(-3.0, 3.0),
-)
-@settings(max_examples=25, deadline=None)
-def test_symmetrical_machines_load_and_turn_with_their_layout(radius, share, spacing, above, turn):
-    base = {"radius": radius, "spacing": spacing, "center_angle": turn}
-    top = {"radius": share * radius, "spacing": above, "center_angle": turn + math.pi / 3}
-    actuator = {"source": "Test", "minimum": 0.9 * radius + 0.2, "maximum": 1.3 * radius + 0.4}
-    leg = {"actuator": actuator}
-    machine, plain = (
-        laid_out(base | own, top | other, leg=leg, **MID_STROKE)
-        for own, other in (({}, {}), ({"center_angle": 0.0}, {"center_angle": math.pi / 3}))
-    )
-    middle = (actuator["minimum"] + actuator["maximum"]) / 2
-    assert_allclose(machine.home_coordinates, middle, rtol=1e-10)
-    assert_within(machine.home.position, plain.home.position, 1e-11)
-    c, s = math.cos(turn), math.sin(turn)
-    rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    assert_within(
-        machine.home_jacobian.reshape(6, 2, 3),
-        plain.home_jacobian.reshape(6, 2, 3) @ rotation.T,
-        1e-9,
-    )

@@ -2,17 +2,12 @@
 
 import subprocess
 import sys
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
 import pytest
-from shipped import machine_of_kind
 
 from twin.machine.file.read import template
 from twin.machine.legs import LEG_KINDS, leg
-from twin.machine.mechanism import drawing
 
 pytestmark = pytest.mark.quick
 
@@ -83,28 +78,6 @@ assert robot_xml(lit).count("leg_1_rod") == robot_xml(plain).count("leg_1_rod") 
 
 def test_every_template_is_listed():
     assert {file.stem for file in FOLDER.glob("*.toml")} == set(LEG_KINDS)
-
-
-def test_every_kind_has_all_parts(subtests):
-    for kind in LEG_KINDS:
-        with subtests.test(f"{kind}"):
-            own, parameters = LEG_KINDS[kind], machine_of_kind(kind)
-            assert own.parameters.model_fields["kind"].default == kind
-            assert f'"{kind}"' in template("new", kind)
-            equations = import_module(f"twin.kernels.legs.{own.parameters.equations}")
-            assert find_spec(f"twin.machine.legs.{kind}") and equations.LEG_SIZE > 0
-            base, top = parameters.base.joints.points, parameters.platform.joints.points
-            look = drawing(base, top, parameters.platform.thickness, own.ends(parameters.leg))
-            for one, place in zip(parameters.legs, parameters.home_leg_geometry, strict=True):
-                assert isinstance(one, own.parameters)
-                assert all(np.isfinite(value).all() for value in own.constants(one, place).values())
-                assert own.home_frame(one, place).shape == (9,)
-                made = own.make_leg(one, place, look)
-                assert made.bodies and made.joints and made.actuator.joint in made.joints
-                assert bool(made.deflection) is one.has_series_spring
-                spring = one.spring(place)
-                assert (spring.stiffness > 0.0) is one.has_spring
-                assert one.mass > one.platform_mass and one.reach > 0.0
 
 
 @pytest.mark.slow

@@ -76,21 +76,6 @@ def test_segments_hang_together(occupant):
     assert (places["thigh_left"] + places["thigh_right"]) / 2 == pytest.approx(places["pelvis"])
 
 
-def test_left_and_right_mirror_each_other(occupant):
-    segments = by_name(occupant)
-    places = origins(tuple(segments.values()))
-    mirror = np.diag([1.0, -1.0, 1.0])
-    offset = np.array([0.0, 2.0 * places["pelvis"][1], 0.0])
-    pairs = [name for name in segments if name.endswith("_left")]
-    assert len(pairs) == 6
-    for name in pairs:
-        left, right = segments[name], segments[name.replace("_left", "_right")]
-        place = places[name.replace("_left", "_right")]
-        assert place == pytest.approx(mirror @ places[name] + offset, abs=1e-14)
-        assert right.inertia == pytest.approx(mirror @ left.inertia @ mirror, abs=1e-14)
-        assert right.stiffness == pytest.approx(left.stiffness)
-
-
 def test_default_seat_puts_the_center_above_the_reference_point():
     for chair, height in ((None, SEAT_HEIGHT), (Wheelchair(), Wheelchair().seat_height)):
         occupant = Occupant(1.75, 75.0, wheelchair=chair)

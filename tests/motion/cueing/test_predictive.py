@@ -102,12 +102,6 @@ def test_braking_is_perceived_better_than_by_a_platform_at_rest(name):
     assert made.error.total < classical.error.total
 
 
-def test_coordinated_turn_gives_no_steady_side_force(stewart):
-    made = outcome(stewart, begin("coordinated_turn", 6.0))
-    steady = made.error.time > 5.0
-    assert max_abs(made.error.platform.force[steady, 1]) < 0.17
-
-
 def test_known_future_helps():
     platform, manoeuvre = twin.load("driving_simulator"), begin("slalom", 4.0)
     blind = outcome(platform, manoeuvre)

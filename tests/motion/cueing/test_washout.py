@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
@@ -19,54 +19,22 @@ from twin.motion.cueing import (
     WashoutSettings,
     cue,
     make_manoeuvre,
-    perceived,
     perceived_error,
     sensed_manoeuvre,
     workspace_use,
 )
-from twin.motion.cueing.algorithm import Channel, Derivative, HighPass, machine_ranges
+from twin.motion.cueing.algorithm import Channel, Derivative, machine_ranges
 
 SIMULATORS = ("stewart", "driving_simulator")
 WASHOUTS = (ClassicalWashout, AdaptiveWashout)
 REST = np.array([0.0, 0.0, GRAVITY])
 
 
-def gain_of(step, frequency, period, seconds):
-    """Complex gain of a stepped filter at a frequency [rad/s], once it has settled."""
-    time = period * np.arange(round(seconds / period))
-    wave = np.exp(1j * frequency * time)
-    real = np.array([step(value) for value in wave.imag])
-    kept = time > 0.5 * seconds
-    basis = np.stack([wave.real[kept], wave.imag[kept]], axis=1)
-    cosine, sine = np.linalg.lstsq(basis, real[kept], rcond=None)[0]
-    return sine + 1j * cosine
-
-
-@pytest.mark.parametrize("frequency", [0.5, 3.0, 20.0])
-def test_channel_is_its_transfer_function_to_second_order(frequency):
-    errors = []
-    s, w = 1j * frequency, 4.0
-    for period in (1e-2, 5e-3):
-        channel = Channel(1, period)
-
-        def step(value, channel=channel):
-            channel.step(value, 2.0 * w, w * w)
-            return channel.acceleration[0]
-
-        gain = gain_of(step, frequency, period, 40.0 / min(frequency, 4.0))
-        errors.append(abs(gain / (s * s / (s + w) ** 2) - 1.0))
-    assert errors[1] < 1.2 * (frequency * 5e-3) ** 2 / 12.0 + 1e-6
-    if errors[1] > 1e-5:
-        assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
-
-
-def test_high_pass_and_derivative():
-    period, frequency = 5e-3, 2.0
-    high, slope = HighPass([1.5], period), Derivative(1, period)
-    gain = gain_of(lambda value: high.step(np.array([value]))[0], frequency, period, 30.0)
-    assert gain == pytest.approx(2.0j / (2.0j + 1.5), rel=1e-4)
-    gain = gain_of(lambda value: slope.step(np.array([value]))[0], frequency, period, 30.0)
-    assert gain == pytest.approx(2.0j, rel=1e-4)
+def test_derivative_is_that_of_a_parabola():
+    time = 0.1 * np.arange(6)
+    slope = Derivative(1, 0.1)
+    found = [slope.step(np.array([value]))[0] for value in time**2]
+    assert_within(found[2:], 2.0 * time[2:], 1e-12)
 
 
 @given(st.lists(st.floats(-10.0, 10.0), min_size=5, max_size=60), st.floats(0.01, 1.0))
@@ -114,22 +82,6 @@ def test_motion_is_smooth_fits_and_can_be_followed(subtests):
                 from twin.control.controller import sample_reference
 
                 assert sample_reference(platform, motion, 1e-2).reachable.all()
-
-
-@pytest.mark.parametrize("name", SIMULATORS)
-def test_coordinated_turn_tilts_nothing(name):
-    platform = twin.load(name)
-    washout = ClassicalWashout(platform)
-    manoeuvre = make_manoeuvre("coordinated_turn")
-    force, rate = manoeuvre.at(washout.period * np.arange(int(8.0 / washout.period)))
-    for sample in zip(force, rate, strict=True):
-        washout.step(*sample)
-        assert_array_equal(washout.tilt.value, 0.0)
-    # The same turn as accelerations of the road's frame would tilt by the limit.
-    wrong = ClassicalWashout(platform)
-    for _ in range(int(8.0 / wrong.period)):
-        wrong.step(np.array([0.0, GRAVITY * np.tan(np.radians(30.0)), GRAVITY]), np.zeros(3))
-    assert wrong.tilt.value[1] == pytest.approx(wrong.settings.tilt_limit, rel=1e-2)
 
 
 @pytest.mark.slow
@@ -202,22 +154,6 @@ def test_head_stays_where_the_axes_say(stewart):
     head = pose[:, :3] + rotated(pose[:, 3:], np.broadcast_to(made.head, (len(pose), 3)))
     wanted = stewart.home[:3] + made.head + made.motion.knots.values[:, :3]
     assert_within(head, wanted, 1e-12)
-
-
-def test_perception_knows_steps_and_thresholds():
-    period, count = 5e-3, 20_000
-    force, rate = np.tile(REST, (count, 1)), np.zeros((count, 3))
-    force[:, 0] += 1.0
-    rate[:, 2] = 0.1
-    sensed = perceived(force, rate, period)
-    # Otoliths: 0.8 at first, 0.4 in the end; canals forget what lasts.
-    assert sensed.force[:, 0].max() == pytest.approx(0.8, rel=0.02)
-    assert sensed.force[-1, 0] == pytest.approx(0.4, rel=1e-6)
-    assert sensed.rate[0, 2] == pytest.approx(0.1, rel=1e-2)
-    assert abs(sensed.rate[-1, 2]) < 0.01
-    small = perceived(REST + 0.1 * (force - REST), 0.1 * rate, period).above_threshold()
-    assert_array_equal(small.force, 0.0)
-    assert_array_equal(small.rate, 0.0)
 
 
 def test_perceived_error_of_equal_and_of_opposite_manoeuvres():
