@@ -79,6 +79,7 @@ def is_error(name, module):
 CHECKED = [name for name in MODULES if not name.endswith("__main__")]
 
 
+@pytest.mark.seconds
 def test_documented_arguments_are_those_of_the_function():
     for module in CHECKED:
         for function in functions(module):

@@ -28,6 +28,7 @@ def test_every_task_has_an_expert_among_its_baselines():
         assert expert.name in baseline_names(environment)
 
 
+@pytest.mark.seconds
 def test_medium_lies_between(constants):
     constants("twin.datasets.record", PROBE_EPISODES=2)
     env = gymnasium.make(ISOLATION, max_episode_steps=100)

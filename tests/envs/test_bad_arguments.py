@@ -44,6 +44,7 @@ def test_an_empty_machine_is_the_usual_one():
 
 
 @pytest.mark.parametrize("environment", environment_ids())
+@pytest.mark.seconds
 def test_resets_and_steps(environment):
     env = gymnasium.make(environment).unwrapped
     vector = gymnasium.make_vec(environment, num_envs=2)

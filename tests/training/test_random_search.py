@@ -78,6 +78,7 @@ def test_candidates_act_as_the_policy_does(layers):
         assert_allclose(actions[rows], search.policy()(seen[rows]), rtol=1e-12)
 
 
+@pytest.mark.seconds
 def test_a_curriculum_widens_what_episodes_draw(tmp_path, monkeypatch):
     masses = watched(monkeypatch)
     chosen = {"episodes": 1, "episode": 10, "curriculum": CURRICULUM}

@@ -34,6 +34,7 @@ def stewart():
     return twin.load("stewart")
 
 
+@pytest.mark.seconds
 def test_without_limits_in_reach_it_is_computed_torque(stewart):
     motion = heave(stewart, 2.0)
     plain = run(stewart, make_controller("computed_torque", stewart, motion), 0.2)

@@ -48,6 +48,7 @@ def states(platform):
     )
 
 
+@pytest.mark.seconds
 def test_massless_legs_are_the_limit_of_light_ones(subtests):
     for kind in KINDS:
         with subtests.test(f"{kind}"):
