@@ -37,14 +37,15 @@ def machine_scales(platform: Platform) -> Scales:
     lower, upper = platform.minimum_coordinates, platform.maximum_coordinates
     half_stroke = 0.5 * (upper - lower)
     holding = forces_at_home(platform)
-    weight = HOLDING_FORCE_FACTOR * max(float(np.abs(holding).max()), 1.0)
+    default_effort = HOLDING_FORCE_FACTOR * max(float(np.abs(holding).max()), 1.0)
+    # Without a limit: the peak speed of a sine of 1 Hz over the whole stroke.
     speeds = actuator_limit(platform, "speed", 2.0 * np.pi * half_stroke)
-    efforts = actuator_limit(platform, "effort", weight)
+    efforts = actuator_limit(platform, "effort", default_effort)
     values = (lower, upper, 0.5 * (lower + upper), half_stroke, speeds, efforts, holding)
     return Scales(*(read_only(np.asarray(value, dtype=float)) for value in values))
 
 
-Scale = Annotated[float, Field(gt=0.0)]
+PositiveNumber = Annotated[float, Field(gt=0.0)]
 
 
 class TaskSettings(BaseModel):
@@ -63,7 +64,7 @@ class TaskSettings(BaseModel):
     weights: Mapping[str, float] = Field(
         default_factory=dict, description="of the reward's terms; overrides the defaults"
     )
-    scales: Mapping[str, Scale | tuple[Scale, ...]] = Field(
+    scales: Mapping[str, PositiveNumber | tuple[PositiveNumber, ...]] = Field(
         default_factory=dict,
         description="physical value that corresponds to 1, per observation or action; overrides "
         "the defaults: a policy needs those of its training",

@@ -48,6 +48,14 @@ def test_a_sum_and_a_difference_are_named(sign: float, word: str) -> None:
     assert found.decide("prior").free == (A, B, C)
 
 
+def test_what_would_not_show_alone_is_held_too() -> None:
+    columns = np.array([[0.9, 0.9 / B.prior_std]])  # less than the noise per prior deviation
+    found = visibility(columns, (A, B))
+    assert len(found.unobservable_directions) == 1
+    assert max(found.alone(A), found.alone(B)) < 1.0
+    assert found.decide("hold").fixed == (A, B)
+
+
 def test_a_refusal_names_the_ways_on() -> None:
     with pytest.raises(InputError, match="--if-unobservable prior, --if-unobservable hold"):
         visibility(np.zeros((4, 2)), (A, B), 1e-3).decide("refuse")

@@ -120,6 +120,7 @@ def test_faults_name_their_field(subtests):
         ({"payloads": {"mass": 1, "occupant": {"stature": 2, "mass": 80}}}, "payloads", "not both"),
         ({"payloads": {"center": [0, 0, 1]}}, "payloads", "no mass"),
         ({"controllers": "cascade:model=1"}, "controllers", "nominal"),
+        ({"controllers": ["cascade", "cascade"]}, "controllers", "give them labels"),
         ({"seeds": 0}, "seeds", "one or more"),
         ({"parameters": {"gravity": "0:1"}}, "parameters.gravity", "add a count"),
         ({"parameters": {"gravity": "0:1:0"}}, "parameters.gravity", "count"),

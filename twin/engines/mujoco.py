@@ -54,8 +54,9 @@ INTEGRATORS = {
 FIDELITY_INTEGRATORS: dict[Fidelity, str] = {"accurate": "RK4", "fast": "Euler"}
 
 EXPLICIT_DAMPING = mujoco.mjtDisableBit.mjDSBL_EULERDAMP
-"""Taking a damper's force from the end of the step changes accelerations after the loops' forces
-were found, and so opens the loops: by a millimetre where they are held stiffly."""
+"""Flag with which Euler's method takes a damper's force from the start of the step. From its end,
+MuJoCo's default, it changes accelerations after the loops' forces were found, and so opens the
+loops: by a millimetre where they are held stiffly."""
 
 MAX_INVERSE_WEIGHT = 3.0
 """Inverse weight of a body that closes a loop, at most, per that of the whole machine. MuJoCo lets

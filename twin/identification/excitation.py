@@ -41,7 +41,7 @@ FADE_FRACTION = 0.1
 """Duration of fade-in and fade-out, as a fraction of the motion's duration."""
 
 MAX_FADE = 2.0
-"""[s] Longest rise or fall."""
+"""[s] Longest fade-in or fade-out."""
 
 FREE_AXES = ("z", "roll", "pitch")
 """Axes of machines with three degrees of freedom; the others follow."""
@@ -110,7 +110,7 @@ RANDOM_MOTIONS = 20
 
 
 class ExcitingMotion(FourierMotion):
-    """Sum of cosines and sines on every axis, with a rise and a fall."""
+    """Sum of cosines and sines on every axis, which fades in and out."""
 
     def __init__(
         self, platform: MachineModel, duration: Any, frequencies: Any, amplitudes: Any
@@ -391,10 +391,10 @@ def excite(
     if not estimable:
         message = f"no motion can be made for {listed(each.path for each in others)} alone"
         raise InputError("parameters", f"{message}: forces along a motion do not show them")
-    deviations = encoder_noise = _noise(machine)
+    deviations = default_noise = _noise(machine)
     if noise is not None:
         deviations = one_or_each(noise, "noise", platform.n_actuators)
-        least = MIN_NOISE_RATIO * encoder_noise.min()
+        least = MIN_NOISE_RATIO * default_noise.min()
         if deviations.min() < least:
             text = f"must be {least:.2g} {platform.force_unit} or more, for rounding leaves that"
             raise InputError("noise", text)

@@ -132,7 +132,8 @@ class Visibility:
 
         Args:
             choice: "prior": all, where the prior decides about what does not show; "hold": one
-                parameter of each hidden direction stays at its nominal value; "refuse": an error.
+                parameter of each hidden direction stays at its nominal value, and every one that
+                would not show if all others were known; "refuse": an error.
 
         Raises:
             InputError: "refuse", and something does not show; or an unknown choice.

@@ -33,7 +33,8 @@ BARRIER_HEIGHTS = np.array([0.10, 0.15, 0.20, 0.15, 0.10])
 """[m] Heights of the barriers, repeated along the course."""
 
 BARRIER_SPACINGS = np.array([4.0, 5.5, 4.5, 6.0, 5.0])
-"""[m] Distances from each barrier to the next; the first is half of one from the start."""
+"""[m] Distances from each barrier to the next, repeated along the course; the first barrier is half
+the first distance from the start."""
 
 BARRIER_LENGTH = 1.0
 """[m] Length of a barrier along the course, at the ground."""
@@ -72,7 +73,7 @@ MIN_DURATION = 4.0
 """[s] Two periods of the lowest frequency."""
 
 MAX_DURATION = 600.0
-"""[s] Longest duration, beyond which the series has more than 40,000 lines."""
+"""[s] Longest duration, for which the series has 41,701 lines."""
 
 
 def barrier_profile(wavenumbers: FloatArray, distance: float) -> ComplexArray:

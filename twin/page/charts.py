@@ -353,7 +353,7 @@ class LiveCharts:
             self.hold.value,
             self.fitted.value,
         )
-        state = (history.count, *control_values, self.shown)
+        state = (history.changes, *control_values, self.shown)
         present_time = self._clock()
         if (
             state == self._drawn

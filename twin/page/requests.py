@@ -21,7 +21,8 @@ TYPING_PAUSE = 0.5
 """[s] Time without a change after which a typed number counts."""
 
 ARRIVAL_TIMEOUT = 120.0
-"""[s] Time for a browser to say that it is there: a busy one draws the scene first."""
+"""[s] Longest wait for a text that a page has left in its browser: a busy one draws the scene
+first."""
 
 
 log = logging.getLogger(__name__)

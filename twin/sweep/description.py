@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -265,6 +266,14 @@ class Sweep(Part):
     measure: str | None = Field(None, pattern=FUNCTION_PATTERN)
     """`package.module:function`, which takes a trajectory and its platform and returns more
     columns"""
+
+    @field_validator("controllers")
+    @classmethod
+    def _told_apart(cls, value: tuple[ControllerChoice, ...]) -> tuple[ControllerChoice, ...]:
+        for title, count in Counter(one.title for one in value).items():
+            if count > 1:
+                raise ValueError(f"has {count} entries called {title!r}; give them labels")
+        return value
 
 
 def read_sweep(path: str | Path) -> Sweep:

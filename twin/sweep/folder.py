@@ -52,7 +52,7 @@ DIED_STATUS = "died"
 REPEATED_STATUSES = (CRASHED_STATUS, DIED_STATUS)
 """Statuses of runs that a later call computes again."""
 
-FINEST_RATIO = 0.5
+DEFAULT_STEP_RATIO = 0.5
 """Engine step as a fraction of the control period, unless a stiff machine needs a shorter one."""
 
 Row = dict[str, Any]
@@ -100,7 +100,7 @@ def simulated(task: Task) -> tuple[Trajectory, Platform]:
     controller = make_controller(
         choice.name, design_machine, reference_motion, **choice.options | controller_values
     )
-    max_step = min(suitable_timestep(platform), FINEST_RATIO * controller.period)
+    max_step = min(suitable_timestep(platform), DEFAULT_STEP_RATIO * controller.period)
     step_count = int(np.ceil(controller.period / max_step - 1e-9))
     periods = max(1, round(duration / controller.period))
     trajectory = platform.simulate(

@@ -270,7 +270,7 @@ class TrainingSettings(Settings):
     options: dict[str, Any] = Field(default_factory=dict)
     """options of the environment"""
     normalise: bool = True
-    """divide observations by their running deviations, less their means"""
+    """subtract the running mean of each observation, then divide by its running deviation"""
     normalise_rewards: bool = True
     checkpoint_every: Count = 250_000
     """number of steps between two checkpoints"""

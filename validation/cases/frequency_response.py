@@ -295,15 +295,22 @@ def _response_curve(name: str, response: FrequencyResponse, style: str = "line")
 
 
 def _statements(candidates: dict[str, Candidate]) -> tuple[Statement, ...]:
-    """Return the three numbers of figure 4.30, of the machine as it is: nothing is fitted."""
+    """Return the statements about figure 4.30 and what explains it.
+
+    Judged is the machine as it is; numbers with a fitted lag or delay only explain a difference.
+    """
     model_points, lag = candidates["current"].points, candidates["lag"]
     lag_points, difference_points = lag.points, candidates["lag, difference"].points
     viscous_points, delay_points = (
         candidates["lag, viscous"].points,
         candidates["lumped delay"].points,
     )
+    lag_texts = {
+        name: f"{1e3 * candidates[name].loop.current_lag:.2f} ms"
+        for name in ("lag", "lag, difference", "lag, viscous")
+    }
     fitted_text = (
-        f"a lag inside the velocity loop of {1e3 * lag.loop.current_lag:.2f} ms, fitted to the "
+        f"a lag inside the velocity loop of {lag_texts['lag']}, fitted to the "
         f"height of the peak, puts it at {lag_points.peak_frequency:.0f} Hz"
     )
     return (
@@ -318,16 +325,18 @@ def _statements(candidates: dict[str, Candidate]) -> tuple[Statement, ...]:
             "measured",
         ),
         STEWART_THESIS["loop_bandwidth"].judged(
-            f"{model_points.bandwidth:.0f} Hz; with the lag of the peak's height "
-            f"{lag_points.bandwidth:.0f} Hz, {difference_points.bandwidth:.0f} Hz with "
-            "feedforward by difference as in the thesis.",
+            f"{model_points.bandwidth:.0f} Hz; with a lag of {lag_texts['lag']}, which gives the "
+            f"printed peak, {lag_points.bandwidth:.0f} Hz, and with feedforward by difference as "
+            f"in the thesis, which needs {lag_texts['lag, difference']} for that peak, "
+            f"{difference_points.bandwidth:.0f} Hz.",
             PRINTED_BANDWIDTH.holds(model_points.bandwidth),
-            f"with the motor's viscous friction and that lag it is {viscous_points.bandwidth:.0f} "
+            "with the motor's viscous friction, which needs a lag of "
+            f"{lag_texts['lag, viscous']} for that peak, it is {viscous_points.bandwidth:.0f} "
             f"Hz, but then the peak is at {viscous_points.peak_frequency:.0f} Hz",
         ),
         STEWART_THESIS["loop_at_70_hz"].judged(
-            f"{model_points.at_70:.1f} dB; {lag_points.at_70:.1f} dB with the lag of the peak's "
-            "height.",
+            f"{model_points.at_70:.1f} dB; {lag_points.at_70:.1f} dB with the lag that gives the "
+            "printed peak.",
             AT_70.holds(model_points.at_70),
             f"a delay in the loop around the thesis' {candidates['lumped'].loop.mass:.1f} kg gives "
             f"7 dB and {delay_points.at_70:.1f} dB, but its peak at "

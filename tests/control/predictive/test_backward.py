@@ -15,6 +15,7 @@ from twin.kernels.control.predictive import (
     PlanReference,
     backward,
     minimise_in_box,
+    plan_cost,
 )
 
 pytestmark = pytest.mark.quick
@@ -45,6 +46,32 @@ def test_gains_without_limits_are_those_of_riccatis_equation():
     bend = goal.effort + step.forces.T @ value @ step.forces
     gain = -np.linalg.solve(bend, step.forces.T @ value @ step.state)
     assert_within(change.gains[0], gain, 1e-6 * np.abs(gain).max())
+
+
+def test_promised_reduction_is_that_of_the_whole_cost():
+    """On linear steps without limits, for which the second order is exact."""
+    machine, spans, n = twin.load("stewart"), 5, 6
+    goal, random = objective(machine, drive_model(machine), SPAN), np.random.default_rng(1)
+    by_state = np.eye(12) + 0.01 * random.normal(size=(12, 12))
+    by_force = 0.001 * random.normal(size=(12, n))
+    slopes = np.tile(by_state, (spans, 1, 1)), np.tile(by_force, (spans, 1, 1))
+    y = np.tile(np.r_[machine.home, np.zeros(6)], (spans + 1, 1))
+    forces, without = np.zeros((spans, n)), np.full((spans, n), np.inf)
+    reference = PlanReference(
+        y[:, :7].copy(), y[:, 7:].copy(), np.zeros((spans, 6)), forces.copy(), -without, without
+    )
+    deviation = 1e-3 * random.normal(size=(spans + 1, 12))
+    legs = np.tile(machine.home_coordinates, (spans + 1, 1))
+    plan = Plan(y, forces, deviation, legs, np.zeros((spans + 1, n, 6)))
+    change = Correction(np.zeros((spans, n)), np.zeros((spans, n, 12)))
+    promised = backward(slopes, reference, goal.cost, goal.effort, plan, 0.0, change)
+    x, corrected = np.zeros((spans + 1, 12)), np.zeros((spans, n))
+    for s in range(spans):
+        corrected[s] = change.forces[s] + change.gains[s] @ x[s]
+        x[s + 1] = by_state @ x[s] + by_force @ corrected[s]
+    better = plan._replace(forces=corrected, deviation=deviation + x)
+    costs = [plan_cost(reference, goal.cost, goal.effort, each) for each in (plan, better)]
+    assert promised == pytest.approx(costs[0] - costs[1], rel=1e-9)
 
 
 def test_least_between_limits():

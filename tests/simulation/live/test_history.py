@@ -43,8 +43,8 @@ def test_every_change_counts():
     history, counts = History(CHARTS, 2), [0]
     for k in range(4):
         history.append(k, {})
-        counts.append(history.count)
+        counts.append(history.changes)
     history.clear()
-    counts.append(history.count)
+    counts.append(history.changes)
     assert len(history) == 0
     assert len(set(counts)) == len(counts)

@@ -18,6 +18,7 @@ from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.kinematics import PlateModel
+from twin.papers.stewart_thesis import explanations
 from twin.validation.cases import CASES, compliant_legs, load_case
 from twin.validation.cases.driving_simulator import dae as simulator_multipliers
 from twin.validation.cases.driving_simulator.kinematics import against_kernels
@@ -219,6 +220,18 @@ def test_exact_model_notices_a_mass_off_by_a_millionth():
     machine = altered(machine, 1.0)
     machine.inverse_dynamics = lambda *a: (1.0 + 1e-6) * honest(*a)
     assert [m for m in against_kernels("", machine, states) if m.verdict == "fail"]
+
+
+@pytest.mark.slow
+def test_each_bandwidth_of_a_fitted_loop_stands_with_its_own_lag(outcome):
+    machine = twin.load("stewart")
+    found = explanations(machine, twin.load("stewart", "hardware"))
+    statements = outcome(machine, "frequency_response").statements
+    (bandwidth,) = [each for each in statements if each.printed.startswith("A bandwidth")]
+    text = bandwidth.ours + bandwidth.why
+    for name in ("lag", "lag, difference", "lag, viscous"):
+        assert f"{1e3 * found[name].loop.current_lag:.2f} ms" in text
+        assert f"{found[name].points.bandwidth:.0f} Hz" in text
 
 
 @pytest.mark.slow

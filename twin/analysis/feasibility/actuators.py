@@ -103,7 +103,7 @@ class LegRequirement(NamedTuple):
     """[W], negative where it brakes"""
     peak_power_row: int
     energy: float
-    """[J] energy that it puts into the machine; energy regained while braking is not subtracted"""
+    """[J] mechanical work while driving; energy regained while braking is not subtracted"""
 
 
 class MotorRequirement(NamedTuple):

@@ -187,7 +187,7 @@ class Correction(NamedTuple):
     forces: FloatArray
     """`(S, n)` change of the motors' forces [N, N m]"""
     gains: FloatArray
-    """`(S, n, 12)` change of the motors' forces per deviation"""
+    """`(S, n, 12)` change of the motors' forces per change of the state from the old plan's"""
 
 
 @device
@@ -473,8 +473,9 @@ def backward(
 ) -> float:
     """Fill the `change` that lowers `plan_cost` most; return by how much, to second order.
 
-    The cost-to-go of a node is x' V x / 2 + p' x for a change x of its state. Matrices with a
-    column 12 hold V and p, or gains and forces, side by side. `value_a` is V A, `value_b` V B.
+    A change x of a node's state changes half the cost from there on by x' V x / 2 + p' x. Matrices
+    with a column 12 hold V and p, or gains and forces, side by side. `value_a` is V A, `value_b`
+    V B.
 
     Args:
         slopes: of each step by state, A `(S, 12, 12)`, and by forces, B `(S, 12, n)`.

@@ -289,8 +289,8 @@ def factored(
 
 
 @device
-def crank_center(legs: FloatArray, i: int, linkage: Crank) -> Vector:
-    """Return mass times centre of mass of the crank from its base joint, base frame."""
+def crank_mass_moment(legs: FloatArray, i: int, linkage: Crank) -> Vector:
+    """Return mass times centre of mass [kg m] of the crank from its base joint, base frame."""
     moment = row(legs, i, CRANK_MOMENT)
     axis = row(legs, i, AXIS)
     center_offset = add(scale(moment[0], axis), scale(moment[1], linkage.turning))
@@ -323,7 +323,7 @@ def response(
         scale(mass_sixth, add(elbow_acceleration, scale(2.0, tip_acceleration))), weight
     )
     inertia = legs[i, CRANK_INERTIA]
-    weight_moment = dot(cross(row(legs, i, AXIS), crank_center(legs, i, linkage)), gravity)
+    weight_moment = dot(cross(row(legs, i, AXIS), crank_mass_moment(legs, i, linkage)), gravity)
     force = add(tip_force, scale(dot(q, elbow_force) + inertia * second_rate - weight_moment, w))
 
     mass_third = mass / 3.0
@@ -374,5 +374,5 @@ def leg_energy(
     sum_of_ends = add(
         add(base, scale(crank_length, linkage.direction)), add(state.position, linkage.arm)
     )
-    crank_moment = add(crank_center(legs, i, linkage), scale(legs[i, CRANK_MASS], base))
+    crank_moment = add(crank_mass_moment(legs, i, linkage), scale(legs[i, CRANK_MASS], base))
     return kinetic, -dot(gravity, add(scale(0.5 * mass, sum_of_ends), crank_moment)), 0.0

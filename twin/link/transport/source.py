@@ -199,7 +199,7 @@ class Replay:
         Args:
             path: of any file that `twin.logs.read_log` reads.
             machine: whose log it is.
-            mapping: of the channels to signals; default: they are named so, in SI.
+            mapping: of the channels to signals; default: channels have the signals' names, in SI.
 
         Raises:
             InputError: no such log, without coordinates, or in other units; names the channel.

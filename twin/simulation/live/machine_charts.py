@@ -51,7 +51,7 @@ class History:
     Attributes:
         charts: charts whose values are kept.
         capacity: number of rows that are kept.
-        count: number of changes so far: appended rows, including overwritten ones, and clearings.
+        changes: number of changes so far: appended rows, including overwritten ones, and clearings.
     """
 
     def __init__(self, charts: Sequence[Chart], capacity: int) -> None:
@@ -62,7 +62,7 @@ class History:
         self._values = {
             chart.name: np.full((capacity, len(chart.series)), np.nan) for chart in self.charts
         }
-        self._count = self.count = 0
+        self._count = self.changes = 0
 
     def __len__(self) -> int:
         return min(self._count, self.capacity)
@@ -77,12 +77,12 @@ class History:
         for name, history in self._values.items():
             history[slot] = values.get(name, np.nan)
         self._count += 1
-        self.count += 1
+        self.changes += 1
 
     def clear(self) -> None:
         """Forget all rows."""
         self._count = 0
-        self.count += 1
+        self.changes += 1
 
     def time(self) -> FloatArray:
         """Return the times `(k,)` [s], the oldest first."""
