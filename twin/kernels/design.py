@@ -17,7 +17,6 @@ from twin.kernels.linear_algebra import (
     add,
     cross,
     dot,
-    norm,
     rotate,
     rotate_back,
     rotation,
@@ -60,8 +59,8 @@ SHORTEST, LONGEST, FORCE, SPEED, CONDITION, BASE_ANGLE, PLATFORM_ANGLE, CLEARANC
 STIFFNESS, FREQUENCY, LOST = range(8, NEED_COUNT)
 """Columns of the needs."""
 
-WITHOUT_POSES = np.array([inf, -inf, 0.0, 0.0, 0.0, 0.0, 0.0, inf, inf, inf, 0.0])
-"""Needs of a candidate before its first pose."""
+WITHOUT_POSES = np.array([inf, -inf, 0.0, 0.0, 0.0, 1.0, 1.0, inf, inf, inf, 0.0])
+"""Needs of a candidate before its first pose; cosines in place of angles."""
 
 POWER_STEPS = 16
 """Steps of a power iteration for a singular value, which is a few percent too small at worst."""
@@ -72,7 +71,7 @@ NEGLIGIBLE = 1e-12
 
 @device
 def closest_approach(p: Vector, p_end: Vector, q: Vector, q_end: Vector) -> float:
-    """Return the smallest distance [m] of two segments.
+    """Return the square of the smallest distance [m2] of two segments.
 
     Reference: C. Ericson, Real-Time Collision Detection, section 5.1.9.
     """
@@ -86,7 +85,8 @@ def closest_approach(p: Vector, p_end: Vector, q: Vector, q_end: Vector) -> floa
         t, s = 0.0, min(max(-d / a, 0.0), 1.0)
     elif t > 1.0:
         t, s = 1.0, min(max((b - d) / a, 0.0), 1.0)
-    return norm(add(offset, subtract(scale(s, u), scale(t, v))))
+    nearest = add(offset, subtract(scale(s, u), scale(t, v)))
+    return dot(nearest, nearest)
 
 
 @device
@@ -238,9 +238,9 @@ def fill_singular_values(
 
 
 @device
-def angle_between(first: Vector, second: Vector) -> float:
-    """Return the angle [rad] between two unit vectors."""
-    return acos(min(max(dot(first, second), -1.0), 1.0))
+def cosine_between(first: Vector, second: Vector) -> float:
+    """Return the cosine of the angle between two vectors."""
+    return dot(first, second) / sqrt(dot(first, first) * dot(second, second))
 
 
 @allocating
@@ -302,7 +302,7 @@ def clearance(points: FloatArray, has_cranks: bool) -> float:
                             point(points, j, m + 1),
                         ),
                     )
-    return least
+    return sqrt(least)
 
 
 @device
@@ -352,22 +352,25 @@ def turned_tensor_times(body: FloatArray, matrix: Matrix, vector: Vector) -> Vec
 
 
 @device
-def fill_angles(
+def fill_cosines(
     points: FloatArray, home_points: FloatArray, turn: Matrix, has_cranks: bool, need: FloatArray
 ) -> None:
-    """Enlarge the largest angles of the legs from their directions at home in `need`."""
+    """Reduce the cosines in `need` to those of the legs' angles from their directions at home."""
     for i in range(points.shape[0]):
         direction = subtract(point(points, i, 2), point(points, i, 1))
         home_direction = subtract(point(home_points, i, 2), point(home_points, i, 1))
-        direction, home_direction = (
-            scale(1.0 / norm(direction), direction),
-            scale(1.0 / norm(home_direction), home_direction),
-        )
-        need[PLATFORM_ANGLE] = max(
-            need[PLATFORM_ANGLE], angle_between(rotate_back(turn, direction), home_direction)
+        need[PLATFORM_ANGLE] = min(
+            need[PLATFORM_ANGLE], cosine_between(rotate_back(turn, direction), home_direction)
         )
         if not has_cranks:
-            need[BASE_ANGLE] = max(need[BASE_ANGLE], angle_between(direction, home_direction))
+            need[BASE_ANGLE] = min(need[BASE_ANGLE], cosine_between(direction, home_direction))
+
+
+@device
+def fill_angles(need: FloatArray) -> None:
+    """Replace the smallest cosines in `need` by the angles."""
+    for column in (BASE_ANGLE, PLATFORM_ANGLE):
+        need[column] = acos(min(max(need[column], -1.0), 1.0))
 
 
 @device
@@ -530,7 +533,7 @@ def evaluate(
                 memory.inverses[:, :, pose_count] = inverse
                 pose_count += 1
                 need[CLEARANCE] = min(need[CLEARANCE], clearance(points, has_cranks))
-                fill_angles(points, home_points, turn, has_cranks, need)
+                fill_cosines(points, home_points, turn, has_cranks, need)
                 need[SHORTEST] = min(need[SHORTEST], coordinates.min())
                 need[LONGEST] = max(need[LONGEST], coordinates.max())
                 if has_springs:
@@ -543,3 +546,4 @@ def evaluate(
                 need[FORCE] = max(need[FORCE], abs(effort))
                 need[SPEED] = max(need[SPEED], abs(speed_of(scaled, arms[m], i, twists[k])))
         need[CONDITION] = largest_condition(memory, pose_count)
+        fill_angles(need)
