@@ -497,7 +497,7 @@ def evaluate(
         bodies: `(m, 5)` mass [kg], height of the centre [m] and moments [kg m2] of the load.
         tip_masses: `(m,)` of each leg, as a point at its platform joint [kg].
         crank_moments: `(m,)` mass times distance from the axis [kg m] of each crank and of the part
-            of its rod that it carries; zero for straight legs.
+            of its rod that it carries; zero for straight legs. A crank at angle zero is level.
         arms: `(m,)` length [m] by which moments are divided for the condition number.
         out: overwritten.
     """
@@ -539,10 +539,9 @@ def evaluate(
                 if has_springs:
                     fill_spring_needs(inverse, arms[m], load, need)
             force, moment = load_wrench(*load, gravity, twists[k], accelerations[k])
-            level_moment = gravity * crank_moments[m]  # of a crank at angle zero, which is level
             for i in range(count):
                 effort = effort_of(inverse, arms[m], i, force, moment)
-                effort += level_moment * cos(coordinates[i])
+                effort += gravity * crank_moments[m] * cos(coordinates[i])
                 need[FORCE] = max(need[FORCE], abs(effort))
                 need[SPEED] = max(need[SPEED], abs(speed_of(scaled, arms[m], i, twists[k])))
         need[CONDITION] = largest_condition(memory, pose_count)
