@@ -82,7 +82,8 @@ def test_drives_fit_a_body_off_the_reference_point_at_a_turned_home():
     response = jacobian @ np.linalg.inv(ideal.mass_matrix(ideal.home)) @ jacobian.T
     mass = 1.0 / np.linalg.eigvalsh(response)[-1]
     expected_damping = 2.0 * DAMPING_RATIO * math.sqrt(drive.stiffness * mass)
-    assert drive.damping == pytest.approx(expected_damping, rel=0.01)
+    # Legs count by less than a thousandth; the centre on the other side by 0.6 %.
+    assert drive.damping == pytest.approx(expected_damping, rel=2e-3)
 
 
 def test_a_file_keeps_its_own_drives_and_configurations():

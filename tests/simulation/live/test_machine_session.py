@@ -343,7 +343,7 @@ def test_a_refused_controller_hears_why():
         ("dvf", at_1_ms, {"integral": 1.0}, r"gains\.integral: .* its gains are gain, stiffness$"),
         ("lqr", at_1_ms, {"weights": 1.0}, r"gains\.weights: .* lqr; it has none$"),
         ("cascade", at_2_ms, {}, "controller: cascade .* 2 ms, not the controller's 1 ms$"),
-        ("cascade", without_rows, {}, "controller: cascade .* shapes; sample it again$"),
+        ("cascade", without_rows, {}, f"controller: cascade .* fit {platform.name}: .* again$"),
     ]:
         with pytest.raises(InputError, match=message):
             make_controller_with_gains(name, platform, reference, gains)
