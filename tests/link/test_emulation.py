@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.link.emulated import EmulatedMachine, parse_fault
-from twin.link.emulation import Emulation
-from twin.link.pace import Pace
+from twin.link.emulation import Emulation, Pace
 from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.link.transport import UdpLink, open_source, samples

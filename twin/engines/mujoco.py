@@ -28,8 +28,7 @@ from twin.engines.mechanism import (
     measured_joints,
     plain,
 )
-from twin.engines.mjcf.ball import BALL_NAME
-from twin.engines.mjcf.robot import LOOP_SOLIMP, REFERENCE_BODY, loop_solref, mechanism_xml
+from twin.engines.mjcf import BALL_NAME, LOOP_SOLIMP, REFERENCE_BODY, loop_solref, mechanism_xml
 from twin.engines.projection import OpenTree
 from twin.errors import InputError
 from twin.kernels.kinematics import largest_distance

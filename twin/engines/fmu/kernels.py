@@ -18,8 +18,8 @@ from twin.kernels.integrators import Stages, runge_kutta_move
 from twin.kernels.jit import device
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.dispatch import attribute, deflections_per_leg, fill_constraints
+from twin.kernels.legs.interface import platform_state
 from twin.kernels.numbers.number import written
-from twin.kernels.platform_state import platform_state
 
 FLOAT_POINTER = types.CPointer(types.float64)
 """Pointer to the first of some numbers in memory."""
