@@ -398,21 +398,25 @@ def excite(
         if deviations.min() < least:
             text = f"must be {least:.2g} {platform.force_unit} or more, for rounding leaves that"
             raise InputError("noise", text)
-    task = _Task(machine, estimable, seconds, _frequencies(seconds, max_frequency), deviations)
+    search = MotionSearch(
+        machine, estimable, seconds, _frequencies(seconds, max_frequency), deviations
+    )
     generator = np.random.default_rng(whole_number(seed, "seed", 0))
-    random_points = [generator.normal(size=task.size) for _ in range(RANDOM_MOTIONS)]
+    random_points = [generator.normal(size=search.size) for _ in range(RANDOM_MOTIONS)]
     with Progress("exciting motion", rounds + 1, progress, every=1) as progress_bar:
-        values = [task.information(point) for point in random_points]
+        values = [search.information(point) for point in random_points]
         initial_point = random_points[int(np.argmax(values))]
         best_point = maximised(
-            task.information, initial_point, INITIAL_WIDTH, rounds, generator, progress_bar.tick
+            search.information, initial_point, INITIAL_WIDTH, rounds, generator, progress_bar.tick
         )
-        motion, verdict = task.finished(best_point)
-        random, _ = task.finished(random_points[0])
-    return Excitation(motion, task.seen(motion), task.seen(random), others, verdict, deviations)
+        motion, verdict = search.finished(best_point)
+        random, _ = search.finished(random_points[0])
+    return Excitation(
+        motion, search.visibility(motion), search.visibility(random), others, verdict, deviations
+    )
 
 
-class _Task:
+class MotionSearch:
     """Objective of the search: motions by points of unit size, and their information."""
 
     def __init__(
@@ -430,7 +434,7 @@ class _Task:
         self._line_amplitudes = np.outer(frequencies[0] / frequencies, amplitudes)
         self._shape = self._line_amplitudes.shape
         self.size = 2 * self._line_amplitudes.size
-        self._spreads = prior_std_array(parameters)
+        self._prior_std = prior_std_array(parameters)
         self._last_size = 1.0
         self._timestep = 1.0 / (SAMPLES_PER_PERIOD * float(frequencies[-1]))
 
@@ -444,8 +448,8 @@ class _Task:
             rows, noise = self._jacobian_and_noise(self._motion(point, size), SEARCH_SAMPLES)
         except StateError:
             return -np.inf
-        scaled_rows = rows * self._spreads / noise[:, None]
-        information = scaled_rows.T @ scaled_rows + np.eye(len(self._spreads))
+        scaled_rows = rows * self._prior_std / noise[:, None]
+        information = scaled_rows.T @ scaled_rows + np.eye(len(self._prior_std))
         return float(np.linalg.slogdet(information)[1] / 2.0)
 
     def finished(self, point: FloatArray) -> tuple[Motion, Feasibility]:
@@ -478,7 +482,7 @@ class _Task:
             size *= float(np.clip(ratio, 0.1, 10.0))
         return 0.0
 
-    def seen(self, motion: Motion) -> Visibility:
+    def visibility(self, motion: Motion) -> Visibility:
         """Return what a motion shows of the parameters."""
         rows, noise = self._jacobian_and_noise(motion, round(SAMPLE_RATE * self._duration))
         return visibility(rows, self._parameters, noise)
