@@ -111,6 +111,24 @@ def test_measurements_are_dropped_and_late_where_the_link_is_bad():
         each.close()
 
 
+@pytest.mark.slow
+def test_a_short_delay_overtakes_a_long_one():
+    faults = [
+        parse_fault("delay@0:fraction=1,time=0.2,for=0.05"),
+        parse_fault("delay@0.05:fraction=1,time=0.01"),
+    ]
+    machine = EmulatedMachine(twin.load("stewart"), faults=faults)
+    link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
+    emulation = Emulation(machine, link, receivers=[source.address])
+    clock = FalseClock()
+    emulation.pace = Pace(1e-3, clock.read, clock.sleep)
+    emulation.run(0.3)
+    first = next(iter(samples(source, 0.5)))
+    assert first.time == pytest.approx(0.05, abs=1.5e-3)
+    for each in (link, source):
+        each.close()
+
+
 def controlled(start):
     """Return what a controller prints, and the machine that it moved for 0.3 s step by step."""
     machine = EmulatedMachine(twin.load("stewart", configuration="hardware"))

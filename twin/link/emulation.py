@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import time
+from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -143,7 +144,7 @@ class Emulation:
         """Put the parts together.
 
         Args:
-            machine: at its reset.
+            machine: just reset.
             link: for its commands.
             receivers: further addresses to which measurements go.
             recording: of all measurements, also of those that get lost on the way.
@@ -213,7 +214,7 @@ class Emulation:
         if send_time is None:
             self._send_bytes(data)
         else:
-            self._delayed.append((send_time, bytes(data)))
+            insort(self._delayed, (send_time, bytes(data)), key=lambda delayed: delayed[0])
         while self._delayed and self._delayed[0][0] <= sample.time:
             self._send_bytes(self._delayed.popleft()[1])
 

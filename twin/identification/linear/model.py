@@ -344,18 +344,17 @@ def _of_motors(
     nominal = _reflected(platform.parameters)
     # Columns: inertia, friction, viscous friction, Stribeck speed.
     stribeck_speeds = np.maximum(nominal[:, 3], 1e-12)
-    effects = np.stack([accelerations, np.sign(rates), rates], axis=-1)
+    factors = np.stack([accelerations, np.sign(rates), rates], axis=-1)
     columns = {}
     for path in paths:
-        # The reflected numbers are proportional to those of the file.
         value = nominal_value(platform.parameters, path)
         # Any step is exact, as the reflected numbers are linear in the value.
         step = value or 1e-3
         changed_drives = _reflected(with_values(platform.parameters, {path: value + step}))
-        columns[path] = (effects * (changed_drives - nominal)[:, :3] / step).sum(axis=-1)
+        columns[path] = (factors * (changed_drives - nominal)[:, :3] / step).sum(axis=-1)
     has_friction = nominal[:, 1] > 0.0
     is_moving = (np.abs(rates) > STICKING_SPEED_RATIO * stribeck_speeds) | ~has_friction
-    return (effects * nominal[:, :3]).sum(axis=-1), columns, is_moving
+    return (factors * nominal[:, :3]).sum(axis=-1), columns, is_moving
 
 
 def _reflected(parameters: Any) -> FloatArray:

@@ -441,6 +441,8 @@ class AdaptiveWashout(Washout):
         cost_settings = AdaptiveSettings() if cost is None else cost
         as_instance(cost_settings, "cost", AdaptiveSettings)
         s = self.settings
+        if not min(*s.translation_frequency, s.rotation_frequency[0]) > 0.0:
+            raise InputError("settings", "adaptive washout needs frequencies above zero")
         self.channels = CoordinatedChannels(
             s.translation_frequency, s.tilt_rate, cost_settings, self.period
         )
