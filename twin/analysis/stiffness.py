@@ -491,8 +491,8 @@ def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = 
         )
     # Eigenvectors are unique up to sign, and up to rotations where frequencies coincide: fix both.
     canonical_vectors = np.empty_like(vectors)
-    for index in np.ndindex(eigenvalues.shape[:-1]):
-        canonical_vectors[index] = canonical.modes(eigenvalues[index], vectors[index])
+    for place in np.ndindex(eigenvalues.shape[:-1]):
+        canonical_vectors[place] = canonical.modes(eigenvalues[place], vectors[place])
     shapes = inverse_factor_transpose @ canonical_vectors
     rates = platform.jacobian(checked_pose) @ shapes
     omega = np.sqrt(eigenvalues)
