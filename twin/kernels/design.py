@@ -65,7 +65,7 @@ WITHOUT_POSES = np.array([inf, -inf, 0.0, 0.0, 0.0, 1.0, 1.0, inf, inf, inf, 0.0
 POWER_STEPS = 16
 """Steps of a power iteration for a singular value, which is a few percent too small at worst."""
 
-NEGLIGIBLE = 1e-12
+MIN_PIVOT = 1e-12
 """Pivot of a Jacobian, moments per arm, below which the pose counts as singular."""
 
 
@@ -104,7 +104,7 @@ def inverted(matrix: FloatArray, inverse: FloatArray) -> float:
         for i in range(j + 1, 6):
             if abs(matrix[i, j]) > abs(matrix[pivot, j]):
                 pivot = i
-        if not abs(matrix[pivot, j]) > NEGLIGIBLE:
+        if not abs(matrix[pivot, j]) > MIN_PIVOT:
             return 0.0
         if pivot != j:
             sign = -sign
