@@ -492,8 +492,8 @@ def evaluate(
         twists: `(k, 6)` that are needed there.
         accelerations: `(k, 6)` that are needed there.
         gravity: [m/s2].
-        rows: `(m, n, k)` constants of the legs.
-        heights: `(m,)` of home [m]; a candidate without one needs everything.
+        rows: `(m, n, c)` constants of the legs.
+        heights: `(m,)` of home [m]; any number for a candidate without home, whose needs are void.
         bodies: `(m, 5)` mass [kg], height of the centre [m] and moments [kg m2] of the load.
         tip_masses: `(m,)` of each leg, as a point at its platform joint [kg].
         crank_moments: `(m,)` mass times distance from the axis [kg m] of each crank and of the part

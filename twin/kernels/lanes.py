@@ -101,7 +101,7 @@ class Group(NamedTuple):
     wrench: FloatArray
     result: FloatArray
     constraints: FloatArray
-    """`(c, 8)`: row (6 entries), drift, value; of states that a user gives"""
+    """`(c, 8)` as of `fill_constraints`; filled for states of a user alone"""
 
 
 @allocating

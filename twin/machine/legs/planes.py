@@ -115,6 +115,7 @@ def make_rrs_leg(leg: RrsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> Le
     """Return the leg: crank, elbow, loop from the rod's tip to the platform."""
     spherical_leg = rss.make_leg(leg, leg_geometry, drawing)
     crank, rod = spherical_leg.bodies
+    # In the frame of the rod; `home_axis` is in that of the base.
     axis = (np.asarray(crank.rotation) @ np.asarray(rod.rotation)).T @ leg.home_axis(leg_geometry)
     hinge = Joint(f"leg_{leg_geometry.number}_first", "hinge", axis)
     return spherical_leg._replace(
