@@ -219,6 +219,8 @@ def _excitation(
     method: str, low: float, high: float, peak: float, length: float, frequencies: Any
 ) -> Excitation:
     if one_of(method, "method", EXCITATION_METHODS) == "chirp":
+        if frequencies is not None:
+            raise InputError("frequencies", "are those of stepped sines; a chirp sweeps through all")
         sweep_limit = min(
             SWEEP_MARGIN * positive(high, "high"), max(high, MAX_RATE_FRACTION / DEFAULT_PERIOD)
         )
