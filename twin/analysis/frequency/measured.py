@@ -220,7 +220,7 @@ def _excitation(
 ) -> Excitation:
     if one_of(method, "method", EXCITATION_METHODS) == "chirp":
         if frequencies is not None:
-            raise InputError("frequencies", "are those of stepped sines; a chirp sweeps through all")
+            raise InputError("frequencies", "are of stepped sines; a chirp sweeps all")
         sweep_limit = min(
             SWEEP_MARGIN * positive(high, "high"), max(high, MAX_RATE_FRACTION / DEFAULT_PERIOD)
         )
