@@ -134,7 +134,7 @@ class Design:
     @property
     def margins(self) -> dict[str, float]:
         """Demand -> fraction of its limit that is left."""
-        return {name: 1.0 - one.share for name, one in self.demands.items()}
+        return {name: 1.0 - demand.share for name, demand in self.demands.items()}
 
     @property
     def at_bounds(self) -> list[str]:
@@ -226,7 +226,7 @@ class Search:
     def _refined(self, values: FloatArray) -> FloatArray:
         """Return the free numbers that a simplex finds from others, rounded."""
         refined = optimize.minimize(
-            lambda one: float(self.cost(one[None])[0]),
+            lambda candidate: float(self.cost(candidate[None])[0]),
             values,
             method="Nelder-Mead",
             bounds=self.bounds,
@@ -338,17 +338,21 @@ def front(
         return design(changed, seed=seed, generations=generations, progress=progress)
 
     machines = [best(), best(minimise=other)]
-    ends = [one.figures[other] for one in machines]
+    ends = [machine.figures[other] for machine in machines]
     for bound in np.geomspace(ends[0], (1.0 + FRONT_TOLERANCE) * ends[1], points - 1)[1:]:
         with suppress(ImpossibleDesignError):
             if other == "price":
-                cheap = (one for one in specification.actuators if one.price <= bound)
+                cheap = (
+                    actuator for actuator in specification.actuators if actuator.price <= bound
+                )
                 machines.append(best(actuators=tuple(cheap)))
             else:
                 limits = specification.limits.model_copy(update={other: float(bound)})
                 machines.append(best(limits=limits))
     result: list[Design] = []
-    machines.sort(key=lambda one: (one.figures[specification.minimise], one.figures[other]))
+    machines.sort(
+        key=lambda machine: (machine.figures[specification.minimise], machine.figures[other])
+    )
     for machine in machines:
         if not result or machine.figures[other] < result[-1].figures[other]:
             result.append(machine)
@@ -532,7 +536,7 @@ def _impossible(
     advice = f"without {listed(in_the_way, ' or ')} there is one: loosen one of these"
     if not in_the_way and possible_without(*limits):
         for limit in limits:
-            others = [one for one in limits if one != limit]
+            others = [name for name in limits if name != limit]
             if possible_without(*others):
                 limits = others
         in_the_way = limits

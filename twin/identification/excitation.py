@@ -171,8 +171,12 @@ def predictable(
     Predictable are those of the linear stage, and delays and lags.
     """
     linear = linear_part(platform, parameters, force_location(platform))
-    estimable = tuple(each for each in parameters if each in linear or each.path in DELAY_SIGNS)
-    return estimable, tuple(each for each in parameters if each not in estimable)
+    estimable = tuple(
+        parameter
+        for parameter in parameters
+        if parameter in linear or parameter.path in DELAY_SIGNS
+    )
+    return estimable, tuple(parameter for parameter in parameters if parameter not in estimable)
 
 
 def force_jacobian(
@@ -203,13 +207,15 @@ def force_jacobian(
     if is_delay.any():
         rates = _force_rates(platform, motion, time)
     states = ForceSamples(*state, rates, force_location(platform))
-    linear = [each for each, delay in zip(parameters, is_delay, strict=True) if not delay]
+    linear = [parameter for parameter, delay in zip(parameters, is_delay, strict=True) if not delay]
     # The scale of the forces stands in where only delays are asked for.
     model = linear_model(platform, linear or [added(platform)["signal.forces.scale"]], states)
     jacobian = np.empty((len(model.legs), len(parameters)))
     if linear:
         jacobian[:, ~is_delay] = model.jacobian(nominal_array(linear))
-    signs = [DELAY_SIGNS[each.path] for each in parameters if each.path in DELAY_SIGNS]
+    signs = [
+        DELAY_SIGNS[parameter.path] for parameter in parameters if parameter.path in DELAY_SIGNS
+    ]
     # What the model was given as forces are their rates.
     jacobian[:, is_delay] = np.outer(model.measured, signs)
     return jacobian, model.legs
