@@ -199,6 +199,13 @@ def test_the_command_plays_and_writes_a_log(tmp_path):
     assert len(list(samples(replayed, 1.0))) == 51
 
 
+def test_measurements_go_only_where_the_user_allows():
+    options = ["--listen", "127.0.0.1:0", "--duration", "1 ms", "--to", "198.51.100.7:5005"]
+    for allowed in ([], ["--allow-remote", "192.0.2.1"]):
+        result = run("stewart", *options, *allowed)
+        assert result.exit_code == 2 and "198.51.100.7" in result.output
+
+
 def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path):
     """Commands lie a period before their samples, also where a block begins."""
     machine = EmulatedMachine(twin.load("stewart"))

@@ -191,11 +191,12 @@ def _emulation(
     """Return the emulated machine connected to its link."""
     from twin.link.emulation import Emulation
     from twin.link.transport import UdpLink, parse_address
-    from twin.link.transport.address import check_allowed
+    from twin.link.transport.address import check_allowed, resolved_host
 
     receivers = [parse_address(text, "to") for text in to]
     for receiver in receivers:
-        check_allowed(receiver, allowed, "to")
+        hosts = [host for host in allowed if resolved_host(host, "allow_remote") == receiver.host]
+        check_allowed(receiver, hosts, "to")
     address, legs = parse_address(listen, "listen"), emulated.platform.n_actuators
     link = UdpLink(address, legs, "command", allowed=allowed)
     return Emulation(emulated, link, receivers=receivers)

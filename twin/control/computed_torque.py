@@ -237,7 +237,7 @@ class InverseDynamicsFeedforward(Cascade):
             SingularPoseError: the reference passes a singular pose.
         """
         controller_model = self.model = as_model(platform if model is None else model)
-        _check_same_kind(controller_model, as_model(platform))
+        check_same_kind(controller_model, as_model(platform))
         self._drives = drive_model(controller_model)
         self._preview = as_flag(preview, "preview")
         self._friction = as_flag(friction, "friction")
@@ -551,10 +551,10 @@ def _check(model: MachineModel, platform: MachineModel) -> None:
         )
     if reason:
         raise InputError("platform", f"{model.name}: {reason}")
-    _check_same_kind(model, platform)
+    check_same_kind(model, platform)
 
 
-def _check_same_kind(model: MachineModel, platform: MachineModel) -> None:
+def check_same_kind(model: MachineModel, platform: MachineModel) -> None:
     """Raise InputError unless a controller's model has the machine's kind and number of legs."""
     if model.n_actuators != platform.n_actuators or model.kind != platform.kind:
         raise InputError("model", "must be of a machine with the same kind and number of legs")

@@ -204,7 +204,7 @@ class Search:
             seed: of the random numbers.
             good_enough: cost below which it ends.
         """
-        found = optimize.differential_evolution(
+        solution = optimize.differential_evolution(
             lambda columns: self.cost(columns.T),
             self.bounds,
             # Steps towards the best one only converge too early where few candidates hold.
@@ -221,7 +221,7 @@ class Search:
             integrality=self.are_whole,
             callback=lambda intermediate_result: bool(intermediate_result.fun < good_enough),
         )
-        return np.asarray(found.x)
+        return np.asarray(solution.x)
 
     def _refined(self, values: FloatArray) -> FloatArray:
         """Return the free numbers that a simplex finds from others, rounded."""
@@ -281,20 +281,20 @@ def design(
     for steps in SEARCH_STEPS:
         say(f"search for the least {specification.minimise}")
         search.tasks = specification.tasks(steps)
-        values, seen = search.run(seed)
-        if seen.excess(0.0, search.scale)[0] > NEGLIGIBLE_EXCESS:
-            raise _impossible(search, seen, seed, say)
+        values, assessment = search.run(seed)
+        if assessment.excess(0.0, search.scale)[0] > NEGLIGIBLE_EXCESS:
+            raise _impossible(search, assessment, seed, say)
         say("judge the machine that was found")
         try:
-            found = _built(search, values, seen)
+            best = _built(search, values, assessment)
         except StateError:  # out of reach, singular, or unstable
             missed = ("reach",)
             continue
-        missed = tuple(name for name, left in found.margins.items() if left < -NEGLIGIBLE_EXCESS)
+        missed = tuple(name for name, left in best.margins.items() if left < -NEGLIGIBLE_EXCESS)
         if not missed:
-            return found
-        for name in seen.demands.keys() & {*missed}:
-            growth = found.demands[name].share / float(seen.demands[name].share[0])
+            return best
+        for name in assessment.demands.keys() & {*missed}:
+            growth = best.demands[name].share / float(assessment.demands[name].share[0])
             search.scale[name] = (1.0 + SEARCH_SLACK) * growth
     raise ImpossibleDesignError(
         f"the machine that was found misses {listed(missed, ' and ')} at poses between those of "
@@ -337,7 +337,7 @@ def front(
         changed = specification.model_copy(update=change)
         return design(changed, seed=seed, generations=generations, progress=progress)
 
-    machines = [best(), best(minimise=other)]
+    machines = [best(), replace(best(minimise=other), specification=specification)]
     ends = [machine.figures[other] for machine in machines]
     for bound in np.geomspace(ends[0], (1.0 + FRONT_TOLERANCE) * ends[1], points - 1)[1:]:
         with suppress(ImpossibleDesignError):
@@ -359,10 +359,10 @@ def front(
     return result
 
 
-def _built(search: Search, values: FloatArray, seen: Assessment) -> Design:
+def _built(search: Search, values: FloatArray, assessment: Assessment) -> Design:
     """Return the machine of a candidate, judged with all its masses."""
     specification = search.specification
-    needs = _needs(specification, _load(_text(specification, values, seen)))
+    needs = _needs(specification, _load(_text(specification, values, assessment)))
     judged = judge(specification, candidates(specification, values[None]), needs)
     text = _text(specification, values, judged)
     machine = _load(text)
@@ -513,7 +513,7 @@ def _sensitivity(specification: Specification, values: FloatArray) -> dict[str, 
 
 
 def _impossible(
-    search: Search, seen: Assessment, seed: int, say: Callable[[str], None]
+    search: Search, assessment: Assessment, seed: int, say: Callable[[str], None]
 ) -> ImpossibleDesignError:
     """Return the error of a specification that no candidate meets.
 
@@ -521,7 +521,7 @@ def _impossible(
     """
     shares = {
         name: search.scale.get(name, 1.0) * float(demand.share[0])
-        for name, demand in seen.demands.items()
+        for name, demand in assessment.demands.items()
     }
     missed = tuple(name for name, share in shares.items() if share > 1.0 + NEGLIGIBLE_EXCESS)
     tight = (name for name, share in shares.items() if share >= TIGHT_SHARE and name != "reach")

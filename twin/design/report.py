@@ -80,7 +80,7 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
 
 
 def _front(machines: Sequence[Design], other: Objective) -> tuple[Table, list[Figure]]:
-    """Return table and pictures of machines along a front to another objective."""
+    """Return table and pictures of a Pareto front: no machine has less of both objectives."""
     first = machines[0].specification.minimise
     names = (first, other, *machines[0].values)
     points = [_numbers(machine) for machine in machines]

@@ -395,7 +395,9 @@ def excite(
     whole_number(rounds, "rounds", 0)
     estimable, others = predictable(machine, parameters)
     if not estimable:
-        message = f"no motion can be made for {listed(each.path for each in others)} alone"
+        message = (
+            f"no motion can be made for {listed(parameter.path for parameter in others)} alone"
+        )
         raise InputError("parameters", f"{message}: forces along a motion do not show them")
     deviations = default_noise = _noise(machine)
     if noise is not None:

@@ -261,7 +261,7 @@ class CauseDetector:
         self._one_sided = np.array([hypothesis.one_sided for hypothesis in hypotheses])
         self._counts = np.array([len(hypothesis.columns) for hypothesis in hypotheses], dtype=float)
         self._unexplained_indices = [
-            k for k, each in enumerate(hypotheses) if each.cause[0] == "unexplained"
+            k for k, hypothesis in enumerate(hypotheses) if hypothesis.cause[0] == "unexplained"
         ]
         self.ratios = np.zeros(len(hypotheses))
 
@@ -273,7 +273,9 @@ class CauseDetector:
         for number, (residual, columns) in enumerate(blocks):
             self.window.add(residual, columns)
             if self.is_full and number % LEARNING_INTERVAL == 0:
-                rows.append([self.window.estimate(each.columns)[0] for each in self._hypotheses])
+                rows.append(
+                    [self.window.estimate(hypothesis.columns)[0] for hypothesis in self._hypotheses]
+                )
         self.window.clear()
         statistics = np.array(rows) if rows else np.zeros((1, len(self._counts)))
         self.inflation = np.maximum(statistics.mean(axis=0) / self._counts, WHITE_INFLATION)
@@ -366,19 +368,19 @@ class CauseDetector:
             elapsed: [s] time since the suspicion began.
         """
         observations = 1.0 + min(elapsed, 2.0 * FORGETTING_TIME) / CORRELATION_TIME
-        evidence = -observations * np.log(1.0 - findings.explained_fractions + MODEL_ERROR)
-        evidence -= self._counts * log(observations)
-        unexplained, indices = self._unexplained_indices, range(len(evidence))
-        best = max((k for k in indices if k not in unexplained), key=lambda k: evidence[k])
+        scores = -observations * np.log(1.0 - findings.explained_fractions + MODEL_ERROR)
+        scores -= self._counts * log(observations)
+        unexplained, indices = self._unexplained_indices, range(len(scores))
+        best = max((k for k in indices if k not in unexplained), key=lambda k: scores[k])
         cause = self._hypotheses[best].cause
         # An unexplained force in one leg rivals causes that have more coefficients.
         rivals = [
-            evidence[k]
+            scores[k]
             for k in indices
             if self._hypotheses[k].cause != cause
             and (k not in unexplained or self._counts[k] < self._counts[best])
         ]
-        lead = evidence[best] - max(rivals, default=-np.inf)
+        lead = scores[best] - max(rivals, default=-np.inf)
         return best if lead > 2.0 * log(MIN_LIKELIHOOD_RATIO) else None
 
     def _raise_alarm(self, time: float, hypothesis: Hypothesis, size: float) -> list[Alarm]:

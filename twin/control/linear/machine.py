@@ -522,12 +522,14 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
     kept as `lag` and `delay` for `driven_system`. The machine must rest, held by its forces.
 
     Raises:
-        InputError: a point that moves, drives of different delays, or drives that take positions.
+        InputError: a point that moves, drives that are part of `linear` already, that have
+            different delays or that take positions.
     """
     if linear.turning is not None:
         raise InputError("linear", "drives are added to a machine at rest only")
-    legs = linear.platform.parameters.legs
-    drives = [getattr(leg, "drive", None) for leg in legs]
+    if linear.delay or linear.lag.size:
+        raise InputError("linear", "must be the machine without its drives")
+    drives = [leg.drive for leg in linear.platform.parameters.legs]
     if takes_positions(linear.platform):
         raise InputError(
             "platform",

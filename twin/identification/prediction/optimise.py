@@ -324,7 +324,7 @@ class Search:
 
         self.rescale(x)
         bodies = self.bodies
-        found = least_squares(
+        solution = least_squares(
             lambda y: self.residuals(bodies.scaled(y)),
             bodies.free(x),
             lambda y: self.jacobian(bodies.scaled(y)) @ bodies.slopes(y),
@@ -333,7 +333,7 @@ class Search:
             ftol=COST_TOLERANCE,
             max_nfev=MAX_EVALUATIONS,
         )
-        return bodies.scaled(found.x)
+        return bodies.scaled(solution.x)
 
     def scan_swing(self, x: FloatArray, reach: float) -> FloatArray:
         """Return the parameters with frequency and mass of a swing where errors are least.

@@ -78,9 +78,9 @@ def misfit(
             return Misfit((), False)
         return Misfit((f"{size}, but white: noise is larger than the file says",), False)
     sentences = [
-        f"what is left {each.sentence} ({100.0 * each.explained:.0f} % of it; add {each.group} to "
-        "the parameters)"
-        for each in patterns
+        f"what is left {pattern.sentence} ({100.0 * pattern.explained:.0f} % of it; add "
+        f"{pattern.group} to the parameters)"
+        for pattern in patterns
     ]
     if not patterns and ratio < ERROR_WARNING_RATIO:
         text = f"{size} and persist, as of encoders at rest or of a small effect that is missed"

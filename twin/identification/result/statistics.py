@@ -67,7 +67,9 @@ def covariance(
         )
         sandwich += window_sums.T @ window_sums / (NEIGHBOUR_WINDOWS + 1)
     if misfit is not None:
-        effects = np.concatenate([np.linalg.norm(each @ inverse, axis=1) for each in slopes])
+        effects = np.concatenate(
+            [np.linalg.norm(window_slopes @ inverse, axis=1) for window_slopes in slopes]
+        )
         taken_up = misfit @ effects / np.sqrt(np.diag(inverse))
         sandwich += inverse * np.outer(taken_up, taken_up)
     variances = np.clip(np.diag(sandwich), np.diag(inverse), 1.0)

@@ -49,7 +49,7 @@ class _NumberArrayModel(models.StructModel):  # type: ignore[misc]
 
 
 def _view_as(number: Number, array: Any, width: Any) -> Any:
-    """Return signature and writer of the view of an array as numbers."""
+    """Return the signature of viewing an array as numbers, and what writes its code."""
     array_type = NumberArray(number, array.ndim - 1)
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
@@ -64,7 +64,7 @@ def _view_as(number: Number, array: Any, width: Any) -> Any:
 
 @written
 def as_duals(context: Any, array: Any, width: Any) -> Any:
-    """Return the view of an array `(..., 1 + w)` as values with w derivatives each."""
+    """Return an array `(..., 1 + w)` as values with w derivatives; `width` is a tuple of w."""
     return _view_as(Dual(width.count), array, width)
 
 
