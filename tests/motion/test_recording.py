@@ -270,6 +270,7 @@ FAULTY = {
         {"columns": {"time": "time", "z": "up"}},
         "no column 'up'",
     ),
+    "column of the time missing": (GOOD, {"columns": {"Clokc": "time", "z": "z"}}, "Clokc"),
     "columns no mapping": (GOOD, {"columns": "z"}, "must map names"),
     "bad gap": (GOOD, {"largest_gap": -1.0}, "largest_gap"),
     "bad drift": (GOOD.replace("z [m]", "az [m/s2]"), {"drift": "wish"}, "drift: unknown drift"),

@@ -153,9 +153,11 @@ def read_thesis_log(path: Any, *, force_unit: str = "g", rate_unit: str = "deg/s
             )
         unit_factors.append(quantity.factors[unit])
     rows = _bare_numbers(path)
-    intervals = np.diff(rows[:, 0])
-    if (intervals != np.floor(intervals)).any() or (intervals == 0.0).any():
-        raise InputError(str(path), "the first column must count messages in whole numbers")
+    counts, intervals = rows[:, 0], np.diff(rows[:, 0])
+    if (counts < 0.0).any() or (counts % 1.0).any() or (intervals == 0.0).any():
+        raise InputError(
+            str(path), "the first column must count messages: from 0, whole, none twice in a row"
+        )
     if (intervals < 0.0).any():
         modulus = 2.0 ** np.ceil(np.log2(rows[:, 0].max() + 1.0))
         intervals = np.where(intervals < 0.0, intervals + modulus, intervals)

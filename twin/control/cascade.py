@@ -36,7 +36,6 @@ class PositionCommands:
 
     Attributes:
         lag: `(n,)` [s] from a position to the motion that follows it.
-        measured: whether all drives have encoders.
     """
 
     def __init__(self, platform: MachineModel, period: float) -> None:
@@ -52,10 +51,9 @@ class PositionCommands:
                 if positioning is not None
             ]
         )
-        self.measured = has_encoders(platform)
-        self._correction_fraction = (
-            period / (CORRECTION_LAG_FACTOR * self.lag) if self.measured else np.zeros(len(legs))
-        )
+        self._correction_fraction = np.zeros(len(legs))
+        if has_encoders(platform):
+            self._correction_fraction = period / (CORRECTION_LAG_FACTOR * self.lag)
         self._offset = np.zeros(len(legs))
 
     def start(self, error: FloatArray) -> None:

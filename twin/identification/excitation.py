@@ -16,7 +16,12 @@ from twin.engines.base import dividing_step
 from twin.errors import InputError, StateError, listed
 from twin.identification.linear.model import linear_model, linear_part
 from twin.identification.linear.samples import ForceSamples, Where
-from twin.identification.parameters import Parameter, added, nominal_array, prior_std_array
+from twin.identification.parameters import (
+    Parameter,
+    added_parameters,
+    nominal_array,
+    prior_std_array,
+)
 from twin.identification.prediction.optimise import (
     difference_steps,
     first_jacobian,
@@ -209,7 +214,8 @@ def force_jacobian(
     states = ForceSamples(*state, rates, force_location(platform))
     linear = [parameter for parameter, delay in zip(parameters, is_delay, strict=True) if not delay]
     # The scale of the forces stands in where only delays are asked for.
-    model = linear_model(platform, linear or [added(platform)["signal.forces.scale"]], states)
+    scale = added_parameters(platform)["signal.forces.scale"]
+    model = linear_model(platform, linear or [scale], states)
     jacobian = np.empty((len(model.legs), len(parameters)))
     if linear:
         jacobian[:, ~is_delay] = model.jacobian(nominal_array(linear))

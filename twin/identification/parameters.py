@@ -260,8 +260,8 @@ SENSOR_PRIORS = {
     "imu.position.*": PriorStd(5e-3, "unit"),
     "imu.attitude.*": PriorStd(1e-2, "unit"),
 }
-"""Prior standard deviations of the errors of sensors; those of signals come from the machine, see
-`added`.
+"""Prior standard deviations of the errors of sensors; `added_parameters` has those of signals, and
+the 1.0 here is not used.
 """
 
 TERM_GROUPS: dict[str, dict[str, PriorStd]] = {
@@ -276,7 +276,7 @@ TERM_GROUPS: dict[str, dict[str, PriorStd]] = {
     "leads": {"term.lead.*": PriorStd(1.0)},
     "pendulum": {"term.pendulum.*": PriorStd(1.0)},
 }
-"""Groups of free terms; their priors come from the machine, see `added`."""
+"""Groups of free terms; `added_parameters` has their priors, and the 1.0 here is not used."""
 
 PARAMETER_GROUPS: dict[str, dict[str, PriorStd]] = {
     "payload": PAYLOAD_PRIORS,
@@ -412,7 +412,7 @@ FORCE_BIAS_PRIOR = 0.01
 """Prior standard deviation of the bias of forces, as a fraction of their range."""
 
 
-def added(platform: MachineModel) -> dict[str, Parameter]:
+def added_parameters(platform: MachineModel) -> dict[str, Parameter]:
     """Return tilts, scale, delay and biases of each signal, and free terms, by path.
 
     A signal is read as scale * value(t - delay) + bias; poses have no scale. An inertial sensor has
@@ -561,7 +561,7 @@ MAX_PRIOR_STDS = 20.0
 
 def groups_of(platform: MachineModel) -> tuple[str, ...]:
     """Return the groups of which a machine has at least one parameter."""
-    extra_parameters = added(as_model(platform))
+    extra_parameters = added_parameters(as_model(platform))
     return tuple(name for name in PARAMETER_GROUPS if _of_group(platform, name, extra_parameters))
 
 
@@ -588,7 +588,7 @@ def select(
     given_names = names.split(",") if isinstance(names, str) else list(names)
     if not given_names or not all(isinstance(name, str) and name.strip() for name in given_names):
         raise InputError("parameters", f"must be names of groups or paths, not {brief(names)}")
-    extra_parameters, selected = added(platform), dict[str, Parameter]()
+    extra_parameters, selected = added_parameters(platform), dict[str, Parameter]()
     user_stds = {k: _user_std(platform, k, value) for k, value in dict(spreads or {}).items()}
     for name in map(str.strip, given_names):
         for path, prior in _paths(platform, name, extra_parameters).items():
@@ -606,7 +606,7 @@ def select(
 def _user_std(platform: MachineModel, path: str, value: float | str) -> float:
     """Return a standard deviation that the user gives, in SI."""
     try:
-        extra_parameters = added(platform)
+        extra_parameters = added_parameters(platform)
         unit = (
             extra_parameters[path].unit
             if path in extra_parameters
@@ -637,7 +637,7 @@ def _paths(platform: MachineModel, name: str, extra: dict[str, Parameter]) -> di
         known = (path for path in _known(platform, extra) if fnmatchcase(path, name))
         paths = {path: _default_prior(path) for path in known}
         message = f"has no path like {name!r}"
-    elif name.startswith((TILT_PREFIX, SIGNAL_PREFIX)) and name not in extra:
+    elif name.startswith((TILT_PREFIX, SIGNAL_PREFIX, TERM_PREFIX)) and name not in extra:
         message = f"has no {name!r}; known: {', '.join(extra)}"
     elif "." not in name:
         known_groups = f"groups ({', '.join(groups_of(platform))}) or a path with dots"

@@ -259,9 +259,9 @@ class DifferentiatedConstants(NamedTuple):
     """Constants of a machine, and their derivatives by p parameters."""
 
     body: FloatArray
-    """`(1 + p, BODY_SIZE)`: values, then derivatives"""
+    """`(1 + p, BODY_SIZE)` values in row 0, then derivatives"""
     legs: FloatArray
-    """`(1 + p, n, LEG_SIZE)` values, then derivatives"""
+    """`(1 + p, n, LEG_SIZE)` values in row 0, then derivatives"""
 
 
 @device

@@ -99,7 +99,7 @@ class Ball:
 
     @property
     def constants(self) -> FloatArray:
-        """`(7,)` for `twin.kernels.ball`, in the order of its columns."""
+        """`(7,)` for `twin.kernels.ball`, in the order of its entries."""
         return read_only(
             [
                 self.radius,

@@ -292,26 +292,19 @@ def read_header(
             "time [s],pitch [deg]"
         )
     names_and_units = [_split(table, cell) for cell in cells]
-    name_of_header = None if columns is None else dict(columns)
-    time_candidates = [
-        n
-        for n, _ in names_and_units
-        if n.lower() in TIME_NAMES and n not in (name_of_header or definitions)
-    ]
-    time_headers = (
-        []
-        if "time" in {*(name_of_header or {}).values(), *(n for n, _ in names_and_units)}
-        else time_candidates[:1]
-    )
+    headers = [header for header, _ in names_and_units]
+    name_of_header = dict(zip(headers, headers, strict=True) if columns is None else columns)
+    if "time" not in name_of_header.values():
+        taken = definitions if columns is None else columns
+        candidates = [n for n in headers if n.lower() in TIME_NAMES and n not in taken]
+        name_of_header |= dict.fromkeys(sorted(candidates, key="time".__ne__)[:1], "time")
     names: list[str | None] = []
     unit_of_column: dict[str, str] = {}
     for header, header_unit in names_and_units:
-        name = "time" if header in time_headers else header
-        if name_of_header is not None and name != "time":
-            if header not in name_of_header:
-                names.append(None)
-                continue
-            name = name_of_header[header]
+        name = name_of_header.get(header)
+        if name is None:
+            names.append(None)
+            continue
         if name not in definitions:
             table.fail(
                 f"line {line}: there is no column {name!r}; known: {', '.join(definitions)}. "

@@ -402,7 +402,7 @@ class EnvironmentPanel:
     """Controls of an environment: its policy and its episodes."""
 
     def __init__(self, gui: Any, requests: Requests, session: EnvironmentSession) -> None:
-        """Add the controls where the next ones come."""
+        """Add the controls to the tab that is being built."""
         self._session = session
         self._policy = gui.add_dropdown(
             "Policy",

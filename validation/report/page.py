@@ -249,7 +249,7 @@ def margin(measure: Measure) -> float | None:
         smaller, larger = larger, smaller
     if _is_bounded(measure) and larger >= AT_BOUND * smaller:
         return None
-    return smaller / larger if larger > 0.0 and smaller >= 0.0 else None
+    return _finite(smaller / larger) if larger > 0.0 and smaller >= 0.0 else None
 
 
 def _is_bounded(measure: Measure) -> bool:
@@ -344,7 +344,7 @@ def _measure(measure: Measure) -> dict[str, Any]:
         "unit": measure.unit,
         "tolerance": _finite(measure.tolerance),
         "bound": "at least" if measure.at_least else "at most",
-        "margin": _finite(margin(measure)),
+        "margin": margin(measure),
         "at_bound": measure.at_bound,
         "verdict": measure.verdict,
         "reason": measure.reason,

@@ -483,10 +483,10 @@ def log_of_run(
             motor_forces = conditions.current_resolution * np.round(
                 motor_forces / conditions.current_resolution
             )
-        is_current = forces == "current"
-        scale = FORCE_PER_CURRENT if is_current else 1.0
-        entry = motor_forces / scale, "A" if is_current else "N"
-        signals["currents" if is_current else "motor_forces"] = entry
+        if forces == "current":
+            signals["currents"] = motor_forces / FORCE_PER_CURRENT, "A"
+        else:
+            signals["motor_forces"] = motor_forces, "N"
     channels = [
         Channel(name, stamps[is_recorded], values[is_recorded], (unit,) * count)
         for name, (values, unit) in signals.items()

@@ -89,6 +89,8 @@ def test_faulty_bare_numbers_are_refused(subtests, tmp_path):
         ("\n", "two or more"),
         ("1 2 3 4 5 6 7\n1 2 3 4 5 6 7\n", "count messages"),
         ("1 2 3 4 5 6 7\n1.5 2 3 4 5 6 7\n", "count messages"),
+        ("0.5 2 3 4 5 6 7\n1.5 2 3 4 5 6 7\n", "count messages"),
+        ("-5 2 3 4 5 6 7\n-6 2 3 4 5 6 7\n", "count messages"),
     ]:
         with subtests.test(f"{text}"):
             file = tmp_path / "imuData.txt"

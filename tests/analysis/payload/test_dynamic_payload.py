@@ -13,6 +13,7 @@ from twin.analysis.payload.body import scaled_payload
 from twin.analysis.payload.dynamic import dynamic_payload, phase_bounds
 from twin.analysis.payload.static import THESIS_CRITERION, Criterion, VibrationTest
 from twin.basics.arrays import quaternion_product
+from twin.model.machine_base import changed
 
 MIDDLE = [9.0 / 23.0, 14.0 / 23.0]
 """Shares of a small grid: 64 positions."""
@@ -157,6 +158,16 @@ def test_motions_that_no_position_can_make_have_no_payload(stewart):
     slow = Criterion.of({"x": 2.0, "z": 2.5}, [0.5])
     found = dynamic_payload(stewart, slow, shares=MIDDLE)
     assert (found.passes_kg, found.fails_kg, found.first_failure) == (None, None, None)
+
+
+def test_a_machine_that_holds_every_mass_has_no_limit(stewart):
+    content = stewart.parameters.model_dump()
+    content["home"]["position"] = (0.0, 0.0, -0.8716)
+    criterion = Criterion.of({"z": 0.1}, [2.0])
+    found = dynamic_payload(changed(stewart, content), criterion, sense="signed", limit=1e4)
+    assert not any(found.left_out)
+    assert found.passes_kg is not None
+    assert (found.fails_kg, found.exact_limit_kg) == (None, np.inf)
 
 
 def test_what_cannot_be_shaken_is_told():

@@ -96,6 +96,8 @@ def test_numbers_that_cannot_be_identified_are_refused() -> None:
     with pytest.raises(InputError, match="whole number"):
         select(machine, "leg.encoder.counts")
     assert "leg.friction.coulomb" not in {each.path for each in select(machine, "friction")}
+    with pytest.raises(InputError, match=r"term\.cable\.force\.0"):
+        select(machine, "term.cable.forc.0")
     with pytest.raises(InputError, match="spread has to be given"):
         select(machine, "leg.friction.coulomb")
     [dry] = select(machine, "leg.friction.coulomb", spreads={"leg.friction.coulomb": "5 N"})

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -316,6 +317,7 @@ def test_margin_is_below_one_exactly_when_a_measure_fails(subtests):
         (KEPT, None),
         (BROKEN, 1e-6 / 3e-3),
         (LOST, None),
+        (replace(GOOD, tolerance=np.inf), None),
     ]:
         with subtests.test(f"{measure}"):
             found = margin(measure)

@@ -55,19 +55,19 @@ class DynamicPayload(NamedTuple):
     poses: FloatArray
     """poses `(k, 7)` at these positions"""
     masses: FloatArray
-    """`(k, f)` largest of each run; infinite where it was left out"""
+    """`(k, f)` largest mass per position and frequency; infinite: no limit, or run left out"""
     outcomes: FloatArray
-    """`(k, f)` 0: done; 1: left out, beyond an actuator's ends; 2: left out, faster than one"""
+    """`(k, f)` 0: done; left out, 1: beyond an actuator's ends, 2: beyond its largest speed"""
     passes_kg: float | None
     """last mass that passes all runs; None: the first mass fails, or every run was left out"""
     fails_kg: float | None
-    """next mass, which fails; None: every run was left out"""
+    """next mass, which fails; None: every mass passes, or every run was left out"""
     first_failure: FloatArray | None
     """`(n,)` first position at which that mass fails"""
     first_failure_frequency: float | None
     """[Hz] first frequency at which it fails in that position"""
     exact_limit_kg: float
-    """largest mass on the grid, between the steps; infinite where every run was left out"""
+    """largest mass on the grid, between the steps; infinite: every mass passes, or no run done"""
     exact_position: FloatArray
     """`(n,)` position where that limit is reached"""
     exact_frequency: float
@@ -133,7 +133,7 @@ def dynamic_payload(
     repeat(masses <= masses.min() * (1.0 + sampling_error))
     step_size = machine.payload.step if step is None else step
     steps = mass_steps(float(masses.min()), start, step_size)
-    if not np.isfinite(masses).any():
+    if outcomes.all():  # every run was left out
         steps = MassSteps(None, None)
     if steps.fails is not None:
         repeat(np.abs(masses / steps.fails - 1.0) < sampling_error)

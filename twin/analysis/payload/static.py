@@ -333,7 +333,7 @@ class Runs(NamedTuple):
     leg: FloatArray
     """`(k,)` number of the leg that reaches its limit, from 1; 0: none"""
     outcome: FloatArray
-    """`(k,)` 0: done; 1: left out, beyond an actuator's ends; 2: left out, faster than one"""
+    """`(k,)` 0: done; left out, 1: beyond an actuator's ends, 2: beyond its largest speed"""
 
 
 class VibrationTest:

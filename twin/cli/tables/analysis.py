@@ -171,10 +171,13 @@ def _table(platform: Platform, payload: StaticPayload | DynamicPayload, title: s
         decisive += f", {payload.exact_frequency:g} Hz"
         if payload.first_failure is not None:
             failure += f", {payload.first_failure_frequency:g} Hz"
+    exact_limit = payload.exact_limit_kg
+    if np.isinf(exact_limit):  # no leg decides
+        decisive = "all runs left out" if payload.passes_kg is None else ""
     rows = [
         ("holds", *_masses(platform, payload.passes_kg), "everywhere on the grid"),
         ("does not hold", *_masses(platform, payload.fails_kg), failure),
-        ("largest on the grid", *_masses(platform, payload.exact_limit_kg), decisive),
+        ("largest on the grid", *_masses(platform, exact_limit), decisive),
     ]
     columns = ("quantity", "total mass [kg]", "added [kg]", "where")
     return Table(f"{platform.name}: {title}", columns, rows)
@@ -187,7 +190,7 @@ def _masses(platform: Platform, value: float | None) -> tuple[str, str]:
     if value <= 0.0:
         return "none", "the legs alone are too heavy"
     if not np.isfinite(value):
-        return "all runs left out", ""
+        return "no limit found", ""
     payload_mass = value - float(platform.parameters.platform.body.mass)
     return number(value), number(payload_mass) if payload_mass > 0.0 else "none"
 

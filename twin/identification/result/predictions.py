@@ -24,7 +24,7 @@ from twin.identification.linear import (
 from twin.identification.linear.model import FORCE_DELAY_PATH, FORCE_ERROR_PREFIX, joined
 from twin.identification.parameters import (
     Parameter,
-    added,
+    added_parameters,
     gravity_field,
     nominal_array,
     prior_std_array,
@@ -117,7 +117,7 @@ def force_stage(
     linear_parameters = linear_part(platform, parameters, samples[0].where) if samples else ()
     if not linear_parameters:
         return None
-    errors_of_forces = added(platform)
+    errors_of_forces = added_parameters(platform)
     drive_parameters = (
         errors_of_forces[FORCE_DELAY_PATH],
         *of_drives(platform, linear_parameters, samples[0].where),

@@ -148,26 +148,26 @@ def where_larger(context: Any, x: Any, y: Any, a: Any, b: Any) -> Any:
     return number(x, y, a, b), write
 
 
-def _function_of_each(python: Any) -> None:
+def _per_lane_function(function: Any) -> None:
     """Register a function of one float that is called lane by lane."""
 
-    @implements(python)
+    @implements(function)
     def choose(x: Any) -> Any:
         if not isinstance(x, Lanes):
             return None
         width = x.width
 
-        def each(x: Any) -> Any:
-            result = x
+        def lane_by_lane(x: Any) -> Any:
+            result = x  # all lanes are replaced
             for k in range(width):
-                result = with_lane(result, k, python(lane(x, k)))
+                result = with_lane(result, k, function(lane(x, k)))
             return result
 
-        return each
+        return lane_by_lane
 
 
-for _python in (math.sin, math.cos, math.acos, round):
-    _function_of_each(_python)
+for _function in (math.sin, math.cos, math.acos, round):
+    _per_lane_function(_function)
 
 
 @implements(math.atan2)

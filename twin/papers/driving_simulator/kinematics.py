@@ -462,8 +462,8 @@ class SmallAngleKinematics(PlateKinematics):
     def center(self, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
         """Return x and y [m] of the plate's centre (x_mp, y_mp of the paper)."""
         x, _ = self.plate.corners[FIXED_CORNER].tolist()
-        fixed = self.lengths(heave, roll, pitch)[FIXED_CORNER]
-        return pitch * fixed, -(roll * pitch * x) - roll * fixed
+        length = self.lengths(heave, roll, pitch)[FIXED_CORNER]
+        return pitch * length, -(roll * pitch * x) - roll * length
 
     def foot(self, corner: int, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
         """Return x and y [m] of the foot of a pillar (x_fr, y_fr and so on of the paper)."""

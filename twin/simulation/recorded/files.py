@@ -21,7 +21,15 @@ from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, as_floats, as_text, positive, read_only
+from twin.basics.arrays import (
+    FloatArray,
+    as_flag,
+    as_floats,
+    as_instance,
+    as_text,
+    positive,
+    read_only,
+)
 from twin.basics.files import (
     CHECKSUM_KEY,
     as_path,
@@ -151,9 +159,7 @@ def _check_names(value: Any, field: str, kind: type) -> None:
     if not isinstance(value, Mapping):
         raise InputError(field, f"must map names to values, not be {brief(value)}")
     for name, entry in value.items():
-        if not isinstance(entry, kind):
-            raise InputError(f"{field}[{as_text(name, field)!r}]", f"must not be {brief(entry)}")
-        as_text(name, field)
+        as_instance(entry, f"{field}[{as_text(name, field)!r}]", kind)
 
 
 class RecordedMachine(NamedTuple):

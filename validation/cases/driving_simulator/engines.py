@@ -215,7 +215,7 @@ def check_simulator_engines(platform: Platform) -> CaseResult:
         trajectories: list[Trajectory] = []
         for engine, label in ENGINE_LABELS.items():
             try:
-                trajectory = engine_course(machine, plate, inputs, engine, RUN_DURATIONS[name])
+                trajectory = engine_trajectory(machine, plate, inputs, engine, RUN_DURATIONS[name])
                 force_error = projection_error(machine, plate, inputs, engine, RUN_DURATIONS[name])
             except MissingDependencyError as error:
                 measures.append(missing(label, error))
@@ -240,10 +240,10 @@ def check_simulator_engines(platform: Platform) -> CaseResult:
     )
 
 
-def engine_course(
+def engine_trajectory(
     machine: Platform, plate: PlateModel, inputs: DrivenLengths, engine: str, duration: float
 ) -> Trajectory:
-    """Return an engine's course while forces and loops hold three lengths on the inputs."""
+    """Return an engine's trajectory while forces and loops hold three lengths on the inputs."""
     step = ENGINE_TIMESTEPS[engine]
     steps = round(duration / step)
     step_starts = np.asarray(np.arange(steps) * step, dtype=np.float64)
