@@ -5,10 +5,9 @@ Bit for bit on threads, to rounding in lanes.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 import pytest
+from conftest import States
 from numpy.testing import assert_array_equal
 from paths import fitting
 from refusals import refused
@@ -20,18 +19,6 @@ from twin.kernels import lanes as batches
 from twin.kernels.kinematics import forward_kinematics_batch, inverse_kinematics_batch
 from twin.model import batch
 from twin.model.machine_model import MachineModel
-
-
-class States(NamedTuple):
-    """Rows of the fixture of this name, or one of each."""
-
-    pose: Any
-    twist: Any
-    acceleration: Any
-    forces: Any
-    wrench: Any
-    deflection: Any
-
 
 CALLS = {
     "inverse_kinematics": lambda p, s: p.inverse_kinematics(s.pose),
@@ -72,12 +59,11 @@ def small_chunks(constants):
 
 
 @pytest.mark.every_kind
-def test_batch_equals_single(subtests, platform, states):
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_batch_equals_single(platform, states, call):
     singles = [States(*(rows[k] for rows in states)) for k in range(len(states.pose))]
-    for name, call in CALLS.items():
-        with subtests.test(name):
-            expected = np.array([call(platform, single) for single in singles])
-            assert_array_equal(call(platform, states), expected)
+    expected = np.array([call(platform, single) for single in singles])
+    assert_array_equal(call(platform, states), expected)
 
 
 @pytest.fixture
@@ -179,12 +165,7 @@ SPOILED = {
     ("platform", "call", "field", "change"), SPOILED.values(), ids=SPOILED, indirect=["platform"]
 )
 def test_a_spoiled_state_in_any_lane_has_its_own_error(
-    platform,
-    states,
-    call,
-    field,
-    change,
-    monkeypatch,
+    platform, states, call, field, change, monkeypatch
 ):
     entry, factor, shift = change
     for index in (*range(512, 520), COUNT - 1):

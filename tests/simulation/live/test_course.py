@@ -15,7 +15,6 @@ from twin.motion.motion import AxisSample
 from twin.motion.specification import MotionSpecification
 from twin.simulation.live.steering import (
     PERIODS_BEFORE,
-    REFERENCE_LOOKAHEAD,
     Axes,
     Steering,
     quintic_transfer,
@@ -160,18 +159,6 @@ def test_motions_that_do_not_fit_are_refused_and_change_nothing():
             steering.play(0.1, motion, False)
     assert_allclose(steering.target, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0], rtol=1e-12)
     assert not steering.playing(0.2)
-
-
-def test_references_reach_ahead_and_are_renewed_in_time(stewart):
-    steering = Steering(stewart, PERIOD)
-    assert steering.due(0.0)
-    reference = steering.reference(0)
-    assert reference.begin == -PERIODS_BEFORE
-    assert len(reference.time) == PERIODS_BEFORE + round(REFERENCE_LOOKAHEAD / PERIOD)
-    assert not steering.due(0.4)
-    assert steering.due(0.6)
-    steering.move_to(0.1, np.ones(6))
-    assert steering.due(0.1)
 
 
 @pytest.mark.parametrize("order", ["move_to", "play", "stop"])
