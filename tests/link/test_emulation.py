@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.link.emulated import EmulatedMachine, parse_fault
-from twin.link.emulation import Emulation
-from twin.link.pace import Pace
+from twin.link.emulation import Emulation, Pace
 from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.link.transport import UdpLink, open_source, samples
@@ -108,6 +107,24 @@ def test_measurements_are_dropped_and_late_where_the_link_is_bad():
     count = len(list(samples(source, 0.5)))
     assert source.counts.lost == pytest.approx(60, abs=25)
     assert count == 601 - 20 - source.counts.lost
+    for each in (link, source):
+        each.close()
+
+
+@pytest.mark.slow
+def test_a_short_delay_overtakes_a_long_one():
+    faults = [
+        parse_fault("delay@0:fraction=1,time=0.2,for=0.05"),
+        parse_fault("delay@0.05:fraction=1,time=0.01"),
+    ]
+    machine = EmulatedMachine(twin.load("stewart"), faults=faults)
+    link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
+    emulation = Emulation(machine, link, receivers=[source.address])
+    clock = FalseClock()
+    emulation.pace = Pace(1e-3, clock.read, clock.sleep)
+    emulation.run(0.3)
+    first = next(iter(samples(source, 0.5)))
+    assert first.time == pytest.approx(0.05, abs=1.5e-3)
     for each in (link, source):
         each.close()
 

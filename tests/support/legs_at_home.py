@@ -7,9 +7,8 @@ from typing import Any
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.machine.legs.leg import UniversalLeg
-from twin.machine.legs.rss.parameters import RssLeg
-from twin.machine.legs.rss.parts import Crank
-from twin.machine.legs.ups.parameters import LegBodies, UpsLeg
+from twin.machine.legs.rss import Crank, RssLeg
+from twin.machine.legs.ups import LegBodies, UpsLeg
 from twin.machine.machine import MachineParameters
 
 

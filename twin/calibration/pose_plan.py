@@ -51,6 +51,9 @@ DEFAULT_TOLERANCE = 1e-3
 better.
 """
 
+FRAME_WEIGHT = 1e-3
+"""[1/m] Weight of the prior for frames: a standard deviation of 1 km, so that only poses count."""
+
 SAMPLE_PERIOD = 0.05
 """[s] Time between the samples of the motion through all poses."""
 
@@ -112,7 +115,9 @@ def plan(
     candidates = simulated(machine, places, measured=measured, noise=noise)
     rows = Residuals(model, candidates).slopes(np.zeros(model.size))
     legs = model.size - N_FRAME_UNKNOWNS
-    weights = np.where(np.arange(model.size) < legs, 1.0 / (tolerance or DEFAULT_TOLERANCE), 1e-3)
+    weights = np.where(
+        np.arange(model.size) < legs, 1.0 / (tolerance or DEFAULT_TOLERANCE), FRAME_WEIGHT
+    )
     basis = gauge_of(model).basis
     prior = basis * weights[:, None]
     chosen_rows = _exchanged(rows @ basis, prior.T @ prior, count)

@@ -204,7 +204,7 @@ def _choose(
 
     It is the one with the least excess, and of those that do, the cheapest, then the weakest.
     """
-    rows = np.array([one[1:] for one in specification.actuators])
+    rows = np.array([actuator[1:] for actuator in specification.actuators])
     stroke, force, speed, price, retracted = rows.T
     units = actuator_units(specification.legs)
     low, high = ranges.T[..., None]

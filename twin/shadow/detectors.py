@@ -77,7 +77,7 @@ LEARNING_INTERVAL = 5
 WHITE_INFLATION = 0.5
 """Least inflation of the statistics: that of white noise in an exponential window."""
 
-TINY = 1e-24
+SUM_FLOOR = 1e-24
 """Term that keeps sums of squares above zero where nothing has moved."""
 
 CLEARING_FRACTION = 0.5
@@ -194,19 +194,21 @@ class LikelihoodWindow:
 
     def means(self, columns: slice) -> FloatArray:
         """Return the estimates of columns, each as if it were the only one."""
-        return self.products[columns] / (np.diag(self.squares)[columns] + TINY)
+        return self.products[columns] / (np.diag(self.squares)[columns] + SUM_FLOOR)
 
     def estimate(self, columns: Sequence[int]) -> tuple[float, FloatArray]:
         """Return b' A^-1 b and the estimates A^-1 b of some columns."""
         if len(columns) == 1:  # most causes have one number
-            square = float(self.squares[columns[0], columns[0]]) * (1.0 + CONDITION_RIDGE) + TINY
+            square = (
+                float(self.squares[columns[0], columns[0]]) * (1.0 + CONDITION_RIDGE) + SUM_FLOOR
+            )
             product = float(self.products[columns[0]])
             return product * product / square, np.array([product / square])
         index = np.array(columns, dtype=np.intp)
         if not len(index):
             return 0.0, np.zeros(0)
         squares, products = self.squares[np.ix_(index, index)], self.products[index]
-        scale = np.sqrt(np.diag(squares) + TINY)
+        scale = np.sqrt(np.diag(squares) + SUM_FLOOR)
         normalised = squares / np.outer(scale, scale) + CONDITION_RIDGE * np.eye(len(index))
         solution = np.linalg.solve(normalised, products / scale)
         return float(products / scale @ solution), solution / scale
@@ -314,7 +316,7 @@ class CauseDetector:
             size = float(np.linalg.norm(own) if hypothesis.is_vector else own[0])
             energy = max(joint_statistic - base, 0.0)
             unexplained = self.window.energy - self.window.healthy_energy - base
-            rows.append((energy, size, energy / max(unexplained, energy, TINY)))
+            rows.append((energy, size, energy / max(unexplained, energy, SUM_FLOOR)))
         energies, sizes, explained_fractions = np.array(rows).T
         return Findings(energies / self.inflation, sizes, explained_fractions)
 

@@ -18,7 +18,7 @@ from twin.validation.cases.plant.case import (
     switch_measures,
 )
 from twin.validation.cases.plant.trials import drive_numbers
-from twin.validation.published.machines import typed_numbers
+from twin.validation.published import typed_numbers
 
 pytestmark = pytest.mark.quick
 

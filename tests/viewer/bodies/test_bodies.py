@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 import twin
 from twin.engines.mechanism import make_mechanism
-from twin.engines.mjcf.robot import mechanism_xml
+from twin.engines.mjcf import mechanism_xml
 from twin.machine.mechanism import BASE_NAME, PLATFORM_NAME
 from twin.viewer.bodies.fittings import ACCENT_MATERIAL
 from twin.viewer.bodies.machine import SHADOW_MATERIAL, dress, machine_bodies, picture_drawing

@@ -273,7 +273,7 @@ def _figure_cells(response: FrequencyResponse) -> tuple[Cell, ...]:
     """Return bandwidth [Hz], peak [dB], its frequency [Hz] and delay [ms], or why there is none."""
     figures = _figures(response)
     if figures is None:
-        return (f"coherence below {MIN_COHERENCE:g}", "-", "-", "-")
+        return (f"fewer than two points of coherence {MIN_COHERENCE:g}", "-", "-", "-")
     return (
         _bandwidth(response, figures),
         figures.peak,

@@ -36,12 +36,12 @@ def covariance(
     above the prior's: a single window says nothing about its own errors.
 
     What a model misses may be the same in all windows, and the estimates may have taken up as much
-    of it as they leave. With a square m_w of it in window w, that adds a standard deviation of
+    of it as they leave. With a size m_w of it in window w, that adds a standard deviation of
     sum_w m_w |A_w H^-1| to each parameter: the effects of all windows add up.
 
     Args:
         errors: `(W, m)` of each recording, in standard deviations.
-        slopes: `(W, m, p)` likewise.
+        slopes: `(W, m, p)` of these errors by the scaled parameters.
         misfit: `(W,)` what the model misses in the windows of all recordings, as root of the sum of
             the squares of errors; None for nothing.
 

@@ -30,7 +30,9 @@ from twin.kernels.legs.interface import (
     GEOMETRY_SIZE,
     HOME_COORDINATE,
     PLATFORM_JOINT,
+    Acceleration,
     LegResponse,
+    PlatformState,
 )
 from twin.kernels.linear_algebra import (
     Matrix,
@@ -44,7 +46,6 @@ from twin.kernels.linear_algebra import (
     scale,
     subtract,
 )
-from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 3
 

@@ -19,11 +19,9 @@ from twin.machine.legs.leg import (
     LegProblem,
     unit,
 )
+from twin.machine.legs.ups import UpsLeg, ends, home_frame
 from twin.machine.legs.ups import constants as ups_constants
-from twin.machine.legs.ups import home_frame
-from twin.machine.legs.ups.mechanism import ends
-from twin.machine.legs.ups.mechanism import make_leg as make_universal_leg
-from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.ups import make_leg as make_universal_leg
 from twin.machine.mechanism import (
     ORIGIN,
     PLATFORM_NAME,
