@@ -104,19 +104,16 @@ def test_drawn_machines_are_in_the_metadata():
 
 def test_recordings_repeat_themselves():
     first, second, other = (
-        record_dataset(TRACKING, episodes=2, dataset=f"test/d{k}-v0", seed=seed, options=SHORT)
+        record_dataset(TRACKING, episodes=2 + k, dataset=f"test/d{k}-v0", seed=seed, options=SHORT)
         for k, seed in enumerate((5, 5, 6))
     )
-    pairs = zip(first.iterate_episodes(), second.iterate_episodes(), strict=True)
+    # An episode does not depend on how many there are.
+    pairs = zip(first.iterate_episodes(), second.iterate_episodes(), strict=False)
     for one, two in pairs:
         assert_array_equal(one.actions, two.actions)
         assert_array_equal(one.observations, two.observations)
     actions = [next(other.iterate_episodes()).actions, next(first.iterate_episodes()).actions]
     assert not np.array_equal(*actions)
-    # An episode does not depend on how many there are.
-    longer = record_dataset(TRACKING, episodes=3, dataset="test/d3-v0", seed=5, options=SHORT)
-    for one, two in zip(first.iterate_episodes(), longer.iterate_episodes(), strict=False):
-        assert_array_equal(one.observations, two.observations)
 
 
 def test_functions_are_policies():
@@ -205,8 +202,9 @@ def test_commands_become_actions_by_the_scale_of_the_space():
     env.close()
 
 
-def test_refusals_leave_nothing_behind(subtests, datasets):
-    for changes, field, message in [
+def test_refusals_leave_nothing_behind(datasets):
+    given = {"environment": TRACKING, "episodes": 1, "dataset": "test/none-v0"}
+    for changes, field, message in (
         ({"environment": "twin/Tracking-v0"}, "environment", "twin/PoseTracking-v0"),
         ({"environment": "CartPole-v1"}, "environment", "no vectors of numbers"),
         ({"policy": "pid"}, "policy", "known: random, zero, cascade"),
@@ -227,24 +225,12 @@ def test_refusals_leave_nothing_behind(subtests, datasets):
         ({"episodes": 0}, "episodes", "whole number from 1"),
         ({"dataset": "random"}, "dataset", "must look like namespace/name-v0"),
         ({"options": {"speed": 3}}, "speed", "unexpected keyword argument"),
-        (
-            {"options": {"machine": twin.load("stewart")}},
-            "options",
-            "a dataset cannot keep them",
-        ),
-    ]:
-        with subtests.test(f"{changes}"):
-            arguments = {
-                "environment": TRACKING,
-                "episodes": 1,
-                "dataset": "test/none-v0",
-                **changes,
-            }
-            with refused() as caught:
-                record_dataset(**arguments)
-            assert caught.value.field == field
-            assert message in caught.value.message
-            assert not datasets.exists() or not list(datasets.iterdir())
+        ({"options": {"machine": twin.load("stewart")}}, "options", "a dataset cannot keep them"),
+    ):
+        with refused(field=field) as caught:
+            record_dataset(**given | changes)
+        assert message in caught.value.message
+        assert not datasets.exists() or not list(datasets.iterdir())
 
 
 def test_an_existing_dataset_stays(datasets):
@@ -267,12 +253,6 @@ def test_an_error_in_the_middle_leaves_nothing(datasets):
     with pytest.raises(StateError, match="enough"):
         record_dataset(TRACKING, fails, episodes=2, dataset="test/half-v0", options=SHORT)
     assert not list(datasets.iterdir())
-
-
-@pytest.mark.slow
-def test_importing_the_package_imports_no_minari():
-    code = "import sys, twin, twin.datasets; assert not {'minari', 'h5py'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 KILLED = """

@@ -67,22 +67,24 @@ def test_faults_of_the_clock_are_found(sound):
         check_log(sound, largest_gap=0.0)
 
 
-def test_wrong_units_are_named(subtests, sound, stewart):
-    for channel, factor, words in [
+@pytest.mark.parametrize(
+    ("channel", "factor", "words"),
+    [
         ("coordinates", 1e3, "mm taken for m"),
         ("coordinates", 1e-3, "m taken for mm"),
         ("pose", 1e3, "mm taken for m"),
         ("accelerometer", 1.0 / 9.80665, "g taken for m/s2"),
         ("forces", 1e3, "mN taken for N"),
-    ]:
-        with subtests.test(f"{channel}"):
-            values = sound[channel].values.copy()
-            values[:, : 3 if channel == "pose" else 6] *= factor
-            found = [
-                f for f in findings(sound, channel, stewart, values=values) if f.check == "unit"
-            ]
-            assert len(found) == 1 and found[0].channel == channel
-            assert words in found[0].message
+    ],
+)
+def test_wrong_units_are_named(sound, stewart, channel, factor, words):
+    values = sound[channel].values.copy()
+    values[:, : 3 if channel == "pose" else 6] *= factor
+    found = [
+        each for each in findings(sound, channel, stewart, values=values) if each.check == "unit"
+    ]
+    assert [each.channel for each in found] == [channel]
+    assert words in found[0].message
 
 
 def test_channels_of_other_units_are_refused(sound, stewart):

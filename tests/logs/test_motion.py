@@ -18,11 +18,6 @@ pytestmark = pytest.mark.quick
 TIME = np.linspace(0.0, 2.0, 201)
 
 
-def run(*arguments):
-    """Run a command in this process."""
-    return console(*arguments, code=None)
-
-
 def swaying(platform):
     """Return a motion along two axes that all machines have."""
     amplitude = {"z": 0.002, "pitch": 0.004}
@@ -64,22 +59,11 @@ def test_poses_and_leg_coordinates_give_the_motion_back(name, tmp_path):
     assert_within(found, wanted, 1e-9)
 
 
-def test_saved_runs_and_logs_are_motions(subtests, tmp_path):
-    for ending in [".npz", ".csv", ".parquet", ".mcap"]:
-        with subtests.test(f"{ending}"):
-            srspm, path = twin.load("srspm"), tmp_path / f"run{ending}"
-            fall = srspm.simulate(0.05)
-            if ending == ".mcap":
-                write_log(log_of(fall), path)
-            else:
-                fall.save(path)
-            motion = read_motion(path, srspm)
-            assert_within(motion(fall.time).pose, fall.pose, 1e-9)
-
-
-def test_poses_and_legs_have_no_other_frame(tmp_path):
-    srspm, path = twin.load("srspm"), tmp_path / "run.csv"
-    srspm.simulate(0.05).save(path)
+@pytest.mark.parametrize("ending", [".npz", ".csv", ".parquet", ".mcap"])
+def test_saved_runs_and_logs_are_motions(srspm, tmp_path, ending):
+    fall, path = srspm.simulate(0.05), tmp_path / f"run{ending}"
+    _ = write_log(log_of(fall), path) if ending == ".mcap" else fall.save(path)
+    assert_within(read_motion(path, srspm)(fall.time).pose, fall.pose, 1e-9)
     with refused("absolute: is for tables of axes"):
         read_motion(path, srspm, absolute=True)
 
@@ -87,27 +71,24 @@ def test_poses_and_legs_have_no_other_frame(tmp_path):
 def test_setpoints_of_a_motion_are_a_motion_again(tmp_path):
     out = tmp_path / "legs.csv"
     options = ("--amplitude", "5 mm", "--cycle", "2 ms", "--units", "mm", "--duration", "1 s")
-    result = run("setpoints", "stewart", "sine", *options, "--out", out)
-    assert result.exit_code == 0, result.output
+    console("setpoints", "stewart", "sine", *options, "--out", out)
     table = np.genfromtxt(out, delimiter=",", skip_header=1)
     assert table.shape == (501, 7) and table[1, 0] == 0.002
     stewart = twin.load("stewart")
     assert_within(table[0, 1:], 1e3 * stewart.home_coordinates, 1e-6)
     heave = read_motion(out, stewart)(TIME[:101] / 2.0).pose[:, 2] - stewart.home[2]
     assert heave.max() == pytest.approx(5e-3, rel=1e-3)
-    assert run("track", "stewart", "--motion", out, "--fidelity", "fast").exit_code == 0
-    refused = run("setpoints", "stewart", "sine", "--out", out)
-    assert refused.exit_code == 2 and "--replace" in refused.output
+    console("track", "stewart", "--motion", out, "--fidelity", "fast")
+    assert "--replace" in console("setpoints", "stewart", "sine", "--out", out, code=2).output
 
 
-def test_setpoints_that_no_controller_can_use_are_refused(subtests, tmp_path):
-    for arguments, words in [
+def test_setpoints_that_no_controller_can_use_are_refused(tmp_path):
+    out = tmp_path / "legs.csv"
+    for arguments, words in (
         (("still",), "no setpoints"),
         (("sine", "--units", "kg"), "units"),
         (("sine", "--amplitude", "2 m"), "leaves the actuators' ranges"),
         (("sine", "--column", "z=a"), "are for a motion from a file"),
-    ]:
-        with subtests.test(f"{arguments}"):
-            result = run("setpoints", "stewart", *arguments, "--out", tmp_path / "legs.csv")
-            assert result.exit_code == 2 and words in result.output
-            assert not (tmp_path / "legs.csv").exists()
+    ):
+        assert words in console("setpoints", "stewart", *arguments, "--out", out, code=2).output
+        assert not out.exists()

@@ -1,5 +1,7 @@
 """Time offsets of known truth are estimated well below a sample, and removed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,21 +41,18 @@ def test_offset_is_known_to_a_hundredth_of_a_sample(offset, rate):
 
 def test_scale_and_zero_do_not_matter():
     channel = recorded(200.0, 0.0123)
-    other = Channel("other", channel.time, 7.0 * channel.values + [3.0, -2.0], "m")
+    other = replace(channel, values=7.0 * channel.values + [3.0, -2.0])
     reference = recorded(100.0, 0.0, noise=0.02, seed=2)
     assert time_offset(other, reference).seconds == pytest.approx(0.0123, abs=5e-4)
 
 
 def test_offset_is_removed():
-    log = Log((recorded(100.0, 0.0, seed=2), Channel("b", *_parts(recorded(120.0, 0.0371)), "m")))
+    late = replace(recorded(120.0, 0.0371), name="b")
+    log = Log((recorded(100.0, 0.0, seed=2), late))
     found = time_offset(log["b"], log["signal"])
     again = aligned(log, "b", found)
     assert abs(time_offset(again["b"], again["signal"]).seconds) < 1e-5
     assert_array_equal(again["b"].values, log["b"].values)
-
-
-def _parts(channel):
-    return channel.time, channel.values
 
 
 def test_what_cannot_be_compared_is_refused():

@@ -5,7 +5,6 @@ import pytest
 from refusals import refused
 
 import twin
-from twin.model.machine_base import coordinates_given
 
 pytestmark = pytest.mark.quick
 
@@ -25,11 +24,6 @@ def test_lengths_are_judged_as_the_poses_they_have(name):
     beyond = platform.maximum_coordinates + np.eye(platform.n_actuators)
     assert not platform.within_limits(beyond).any()
     assert platform.within_limits(beyond).shape == (platform.n_actuators,)
-
-
-def test_seven_numbers_are_a_pose_unless_said():
-    assert coordinates_given(np.zeros((2, 7)), None, 7) == ((2,), None)
-    assert coordinates_given(None, np.zeros((2, 7)), 7)[1] is not None
 
 
 @pytest.mark.parametrize("given", [{}, {"pose": [0.0] * 6, "lengths": [0.0] * 6}])

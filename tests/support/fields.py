@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy.spatial.transform import Rotation
-
 from twin.analysis.platform import Platform
 from twin.kernels.dynamics.assembly import BODY_GRAVITY
-from twin.kernels.legs import rss
-from twin.kernels.legs.interface import AXIS, BASE_JOINT
 
 LEANING = (2.3, -1.7, -6.1)
 """[m/s2]; no entry zero or like another."""
@@ -22,30 +17,6 @@ def in_field(platform: Platform, field: Any) -> Platform:
         return platform
     body = platform.constants.body.copy()
     body[BODY_GRAVITY : BODY_GRAVITY + 3] = field
-    return _with(platform, body=body)
-
-
-def turned(platform: Platform, turn: Rotation) -> Platform:
-    """Return the machine turned about the base's origin, joints and axes of the base with it."""
-    legs = platform.constants.legs
-    rows = legs.rows.copy()
-    for start in (BASE_JOINT, AXIS, *((rss.ZERO_DIRECTION,) if platform.kind == "rss" else ())):
-        rows[:, start : start + 3] = turn.apply(rows[:, start : start + 3])
-    return _with(platform, legs=type(legs)(rows))
-
-
-def _with(platform: Platform, **constants: Any) -> Platform:
     other = Platform(platform.parameters)
-    other.constants = platform.constants._replace(**constants)
+    other.constants = platform.constants._replace(body=body)
     return other
-
-
-def turned_pose(pose: Any, turn: Rotation) -> Any:
-    """Return poses `(k, 7)` of a platform that is turned with its machine."""
-    attitude = turn * Rotation.from_quat(pose[:, 3:], scalar_first=True)
-    return np.hstack([turn.apply(pose[:, :3]), attitude.as_quat(scalar_first=True)])
-
-
-def turned_vectors(pairs: Any, turn: Rotation) -> Any:
-    """Return pairs of vectors `(k, 6)`, turned."""
-    return np.hstack([turn.apply(pairs[:, :3]), turn.apply(pairs[:, 3:])])

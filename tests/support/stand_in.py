@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -67,6 +68,17 @@ class Points(VectorEnv):
     def information(self) -> dict[str, Any]:
         """Return the distances from the goal, as vector environments do."""
         return {"distance": np.abs(self.at), "_distance": np.ones(self.num_envs, dtype=bool)}
+
+
+def distance_under(act: Callable[[Any], Any]) -> float:
+    """Return the mean distance of points from the origin in the second half of an episode."""
+    env = Points(64)
+    observation, _ = env.reset(seed=900)
+    distances = []
+    for _ in range(EPISODE - 1):
+        observation, _, _, _, info = env.step(act(observation))
+        distances.append(info["distance"].mean())
+    return float(np.mean(distances[9:]))
 
 
 if "stand_in/Points-v0" not in gymnasium.registry:

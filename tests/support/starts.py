@@ -1,4 +1,4 @@
-"""Machines about to move: where from, at what pace, and what their motions conserve."""
+"""Machines about to move: where from, and at what pace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ class Start(NamedTuple):
     deflection: Any
     holding: Any
     """actuator forces that hold it at home"""
-    wrench: Any
 
     def run(self, duration: float, **options: Any) -> Solution:
         """Return the motion over `duration` paces; `timestep` in paces."""
@@ -33,19 +32,6 @@ class Start(NamedTuple):
             options["timestep"] *= self.pace
         given = {"twist": self.twist, "deflection": self.deflection} | options
         return integrate(self.platform, duration * self.pace, **given)
-
-    def energies(self, states: Any) -> tuple[Any, Any]:
-        """Return kinetic and potential energies of states `(k, m)`."""
-        return self.platform.energy(states[:, :7], states[:, 7:13], deflection=states[:, 13:])
-
-    def power(self, states: Any, forces: Any, wrench: Any) -> Any:
-        """Return what forces and wrench put in, less what springs and floor turn into heat."""
-        pose, twist, deflection = states[:, :7], states[:, 7:13], states[:, 13:]
-        rates = np.einsum("kij,kj->ki", self.platform.jacobian(pose), twist)
-        if self.platform.n_deflections:
-            rates = rates - deflection[:, self.platform.n_deflections :]
-        lost = self.platform.dissipation(pose, twist, deflection=deflection)
-        return rates @ forces + twist @ wrench - lost
 
 
 def start_of(platform: Platform) -> Start:
@@ -59,7 +45,6 @@ def start_of(platform: Platform) -> Start:
         platform.constrain(platform.home, twist).twist,
         np.repeat([0.004, 0.004 / scale.pace], k) * random.normal(size=2 * k),
         platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6)),
-        0.01 * np.array([0.8, -0.4, 0.2, 0.1, 0.1, -0.05]) * scale.wrench,
     )
 
 

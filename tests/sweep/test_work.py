@@ -123,20 +123,21 @@ def test_a_safe_stop_is_no_error():
     assert row["end_time"] < 1.0
 
 
-def test_what_is_refused_is_told(subtests):
-    for changes, words in [
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
         ({"parameters": {"platform.body.mass": -1.0}}, "mass"),
         ({"parameters": {"motion.frequency": -1.0}}, "frequency"),
         ({"parameters": {"controller.gain": 1.0}}, "gain"),
-        ({"motion": {"axis": "w"}}, "axis"),
         ({"timestep": 7e-4}, "time step"),
         ({"payloads": "occupant:0.1:80"}, "stature"),
-    ]:
-        with subtests.test(f"{changes}"):
-            row = row_of(**changes)
-            assert row["status"] == "error", row
-            assert words in row["error"]
-            assert "position_rms" not in row
+    ],
+)
+def test_what_is_refused_is_told(changes, words):
+    row = row_of(**changes)
+    assert row["status"] == "error", row
+    assert words in row["error"]
+    assert "position_rms" not in row
 
 
 def test_measures_of_ones_own():

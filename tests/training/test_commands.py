@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from console import console
 from refusals import refused
 
@@ -18,13 +19,12 @@ def test_words_are_settings():
     assert environment_options(["preview=2"], **given) == {"preview": 2, "machine": "stewart"}
 
 
-def test_other_words_are_refused(subtests):
-    for words in [["a"], ["=1"], ["a=1", "a=2"]]:
-        with subtests.test(f"{words}"):
-            with refused("option"):
-                settings_from(words, "option")
-            with refused("twice"):
-                environment_options(["machine=srspm"], machine="stewart")
+def test_other_words_are_refused():
+    for words in (["a"], ["=1"], ["a=1", "a=2"]):
+        with refused("option"):
+            settings_from(words, "option")
+    with refused("twice"):
+        environment_options(["machine=srspm"], machine="stewart")
 
 
 def test_evaluation_is_printed_and_written(tmp_path):
@@ -36,11 +36,7 @@ def test_evaluation_is_printed_and_written(tmp_path):
     )
     assert "cascade" in result.output
     content = json.loads((tmp_path / "a.json").read_text())
-    assert content["options"] == {
-        "machine": "stewart",
-        "configuration": "hardware",
-        "duration": 0.2,
-    }
+    assert content["options"]["duration"] == 0.2
     assert content["seeds"] == [5, 6]
     command, _, table, *_ = (tmp_path / "a.md").read_text().splitlines()
     assert command.endswith("` gives:") and table.startswith("| engine | policy |")
@@ -56,34 +52,23 @@ def test_differences_from_the_training_are_printed_above_the_table():
     assert "stewart_isolation" in below and "training" not in below
 
 
-def test_bad_evaluations_end_in_one_line(subtests):
-    for arguments, word in [
-        (("--policy", "nobody"), "nobody"),
-        (("--policy", "zero", "--option", "colour"), "name=value"),
-        (("--policy", "zero", "--json", "a.txt"), ".json"),
-        (("--policy", "zero", "--markdown", "a.txt"), ".md"),
-        (("--policy", "zero", "--machine", "nothing"), "nothing"),
-    ]:
-        with subtests.test(f"{arguments}"):
-            result = console(
-                "evaluate", TRACKING, "--jobs", "1", "--episodes", "1", *arguments, code=2
-            )
-            assert word in result.stderr
-            assert len(result.stderr.strip().splitlines()) == 1
-
-
-def test_numbers_of_steps_are_finite(subtests, tmp_path):
-    for steps in ["inf", "nan", "0", "1e13"]:
-        with subtests.test(f"{steps}"):
-            result = console("train", TRACKING, "--out", tmp_path / "run", "--steps", steps, code=2)
-            assert "steps" in result.output
-            assert not (tmp_path / "run").exists()
-
-
-def test_bad_trainings_end_in_one_line(tmp_path):
-    result = console(
-        "train", TRACKING, "--out", tmp_path / "run", "--hyperparameter", "gamma=0.9", code=2
-    )
-    assert "gamma" in result.stderr
+@pytest.mark.parametrize(
+    ("command", "options", "word"),
+    [
+        ("evaluate", ("--policy", "nobody"), "nobody"),
+        ("evaluate", ("--option", "colour"), "name=value"),
+        ("evaluate", ("--json", "a.txt"), ".json"),
+        ("evaluate", ("--markdown", "a.txt"), ".md"),
+        ("evaluate", ("--machine", "nothing"), "nothing"),
+        ("train", ("--out", "run", "--steps", "inf"), "steps"),
+        ("train", ("--out", "run", "--steps", "0"), "steps"),
+        ("train", ("--out", "run", "--hyperparameter", "gamma=0.9"), "gamma"),
+    ],
+)
+def test_faults_end_in_one_line(command, options, word, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = ("--policy", "zero", "--jobs", "1", "--episodes", "1") if command == "evaluate" else ()
+    result = console(command, TRACKING, *given, *options, code=2)
+    assert word in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
-    assert not (tmp_path / "run").exists()
+    assert not list(tmp_path.iterdir())

@@ -33,9 +33,9 @@ def test_shares_lie_on_the_lines_between_points():
     assert fraction_at((), 0.0) == 1.0
 
 
-def test_other_points_are_refused(subtests):
-    for points in [[[0.5, 0.1], [0.5, 0.2]], [[0.0, 1.2]], [[0.1]]]:
-        with subtests.test(f"{points}"), refused("curriculum"):
+def test_other_points_are_refused():
+    for points in ([[0.5, 0.1], [0.5, 0.2]], [[0.0, 1.2]], [[0.1]]):
+        with refused("curriculum"):
             settings(points)
 
 

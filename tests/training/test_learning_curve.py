@@ -1,7 +1,6 @@
 """Learning curves: rows are percentiles of episodes, files come back, pictures are pictures."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from refusals import refused
 
@@ -43,10 +42,3 @@ def test_files_come_back_up_to_a_step(tmp_path):
     assert_allclose(again.rows, curve.rows[:2], rtol=1e-7)
     with refused("columns"):
         LearningCurve(()).load(path, 2000)
-
-
-def test_pictures_are_drawn(tmp_path):
-    pytest.importorskip("matplotlib")
-    for curve, name in ((filled(), "some.png"), (LearningCurve(METRICS), "none.png")):
-        path = curve.draw(tmp_path / name, "a title")
-        assert path.read_bytes().startswith(b"\x89PNG")

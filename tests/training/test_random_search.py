@@ -1,8 +1,7 @@
 """Random search: it learns, repeats itself, and leaves what a training promises."""
 
-import csv
-
 import numpy as np
+import pandas
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import refused
@@ -17,7 +16,7 @@ from twin.training.random_search import CONSTANT_DIRECTION, RandomSearch, shared
 from twin.training.settings import SearchSettings, linear_gains
 
 pytest.importorskip("matplotlib")
-from stand_in import Points
+from stand_in import Points, distance_under
 from widening import BALL, CURRICULUM, OPTIONS, check, watched
 
 pytestmark = pytest.mark.quick
@@ -32,27 +31,15 @@ def short(folder, steps=12_000, **options):
     return train(POINTS, folder, steps=steps, algorithm="ars", **chosen)
 
 
-def distance(act):
-    """Return the mean distance of points from the origin in the second half of an episode."""
-    env = Points(64, wind=0.3)
-    observation, _ = env.reset(seed=900)
-    found = []
-    for _ in range(19):
-        observation, _, _, _, info = env.step(act(observation))
-        found.append(info["distance"].mean())
-    return float(np.mean(found[9:]))
-
-
 def test_it_learns_and_repeats_itself(tmp_path):
     rows = []
     options = {"options": {"wind": 0.3}, "callback": rows.append}
     first, second = (short(tmp_path / name, **options).policy for name in "ab")
-    with (tmp_path / "a" / "learning.csv").open(newline="") as file:
-        steps = [float(row["steps"]) for row in csv.DictReader(file)]
+    steps = pandas.read_csv(tmp_path / "a" / "learning.csv")["steps"]
     assert [row["steps"] for row in rows] == [*steps, *steps]
     assert rows[0]["return 50 %"] < 1.5 * rows[-1]["return 50 %"] < 0.0
     assert_array_equal(first.weights[0], second.weights[0])
-    assert distance(first) < 0.3 * distance(lambda seen: np.zeros((64, 1)))
+    assert distance_under(first) < 0.3 * distance_under(lambda seen: np.zeros((64, 1)))
     loaded = Policy.load(tmp_path / "a" / "policy.npz")
     assert loaded.origin.algorithm == "ars" and loaded.origin.steps >= 12_000
     assert loaded.options == {"wind": 0.3}

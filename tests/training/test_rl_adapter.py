@@ -19,15 +19,20 @@ from stand_in import EPISODE, Points
 DISTANCE = (Metric("distance", "mm", "distance", 1e3), Metric("none", "m", "not there"))
 
 
-def test_steps_are_those_of_the_environment():
-    adapter, plain = VectorAdapter(Points(3), DISTANCE, seed=5), Points(3)
+@pytest.mark.parametrize("law", [None, Residual(np.array([[-0.5, 0.1]]), 0.2)])
+def test_steps_are_those_of_the_environment(law):
+    """A law acts on the present observation, and the actions correct it."""
+    adapter, plain = VectorAdapter(Points(3), DISTANCE, seed=5, law=law), Points(3)
     assert isinstance(adapter, VecEnv)
-    assert_array_equal(adapter.reset(), plain.reset(seed=5)[0])
+    observations = adapter.reset()
+    assert_array_equal(observations, plain.reset(seed=5)[0])
     assert [metric.name for metric in adapter.metrics] == ["distance"]
     generator = np.random.default_rng(0)
     for _ in range(2 * EPISODE + 3):
-        actions = generator.uniform(-1.0, 1.0, (3, 1)).astype(np.float32)
-        observations, rewards, done, infos = adapter.step(actions)
+        given = actions = generator.uniform(-1.0, 1.0, (3, 1)).astype(np.float32)
+        if law is not None:
+            actions = np.clip(observations @ law.gains.T + 0.2 * given, -1.0, 1.0)
+        observations, rewards, done, infos = adapter.step(given)
         wanted = plain.step(actions)
         assert_array_equal(observations, wanted[0])
         assert_allclose(rewards, wanted[1], rtol=1e-6)
@@ -104,18 +109,3 @@ def test_methods_and_attributes_of_native_rows():
     with pytest.raises(AttributeError):
         adapter.get_attr("difficulty", indices=0)
     adapter.close()
-
-
-def test_a_law_acts_on_the_present_observation():
-    law = Residual(np.array([[-0.5, 0.1]]), 0.2)
-    adapter, plain = VectorAdapter(Points(3), seed=5, law=law), Points(3)
-    seen = adapter.reset()
-    plain.reset(seed=5)
-    generator = np.random.default_rng(0)
-    for _ in range(2 * EPISODE + 3):
-        correction = generator.uniform(-1.0, 1.0, (3, 1)).astype(np.float32)
-        actions = np.clip(seen @ law.gains.T + 0.2 * correction, -1.0, 1.0)
-        seen, rewards, _, _ = adapter.step(correction)
-        wanted = plain.step(actions)
-        assert_array_equal(seen, wanted[0])
-        assert_allclose(rewards, wanted[1], rtol=1e-6)

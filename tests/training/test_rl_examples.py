@@ -57,8 +57,3 @@ def test_advantages_end_with_their_episodes():
     assert second.tolist() == pytest.approx([cut, failed])
     assert first.tolist() == pytest.approx([cut + decay * cut, cut + decay * failed])
     assert between.tolist() == [0.0, 0.0]
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
-def test_example_is_short(name):
-    assert len(EXAMPLES[name].read_text().splitlines()) < 100

@@ -1,6 +1,5 @@
 """RLlib runs an environment: one iteration of PPO on the new and only API stack."""
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -51,8 +50,3 @@ def weights(algorithm):
     """Return copies of a policy's arrays."""
     state = algorithm.get_module().get_state()
     return {key: np.array(value) for key, value in state.items()}
-
-
-def test_the_gymnasium_is_the_one_that_rllib_asks_for():
-    """Ray pins it; an environment that has another tests nothing of what users will have."""
-    assert tuple(map(int, gym.__version__.split(".")[:2])) >= (1, 2)

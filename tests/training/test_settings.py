@@ -14,13 +14,10 @@ pytestmark = pytest.mark.quick
 
 def test_tasks_have_their_own_algorithms():
     """What the help of `train` says of the defaults."""
-    tasks = dict.fromkeys(environment_ids(), ("ars", 384))
-    for name, wanted in (
-        tasks | dict.fromkeys((TRACKING_ENVIRONMENT, "CartPole-v1"), ("ppo", 64))
-    ).items():
+    for name in (*environment_ids(), "CartPole-v1"):
+        with_ppo = name in (TRACKING_ENVIRONMENT, "CartPole-v1")
         found = training_settings(None, {}, environment=name, steps=1)
-        assert (found.algorithm, found.envs) == wanted
-        assert found.envs % (2 * getattr(found.hyperparameters, "episodes", 1)) == 0
+        assert (found.algorithm, found.envs) == (("ppo", 64) if with_ppo else ("ars", 384))
         given = training_settings("sac", {}, environment=name, steps=1, envs=3)
         assert (given.algorithm, given.envs) == ("sac", 3)
     text = console("train", "--help", env={"COLUMNS": "300"}).output

@@ -13,15 +13,15 @@ SEED = 6_000_000
 """Of no training and of no evaluation whose results are shipped."""
 
 
+def compared(environment, baseline, policy, **options):
+    """Return an episode of a policy and of its baseline in MuJoCo."""
+    names = [baseline, policy]
+    return evaluate(environment, names, engines=("mujoco",), episodes=1, seed=SEED, **options)
+
+
 @pytest.mark.slow
 def test_the_ball_policy_returns_more_than_700_and_than_its_law():
-    found = evaluate(
-        "twin/BallBalance-v0",
-        ["balance_law", "stewart_ball"],
-        engines=("mujoco",),
-        episodes=1,
-        seed=SEED,
-    )
+    found = compared("twin/BallBalance-v0", "balance_law", "stewart_ball")
     assert found.mean("stewart_ball", "mujoco", "return").value > 700.0
     assert found.difference("stewart_ball", "mujoco", "return").value > 0.0
 
@@ -29,27 +29,14 @@ def test_the_ball_policy_returns_more_than_700_and_than_its_law():
 @pytest.mark.slow
 def test_the_ball_on_three_legs_is_nearer_its_target_than_with_the_law():
     options = {key: load_policy("balancer_ball").options[key] for key in ("machine", "ball")}
-    found = evaluate(
-        "twin/BallBalance-v0",
-        ["balance_law", "balancer_ball"],
-        engines=("mujoco",),
-        episodes=1,
-        seed=SEED,
-        options=options,
-    )
+    found = compared("twin/BallBalance-v0", "balance_law", "balancer_ball", options=options)
     assert found.mean("balancer_ball", "mujoco", "distance [mm]").value < 25.0
     assert found.difference("balancer_ball", "mujoco", "distance [mm]").value < 0.0
 
 
 @pytest.mark.slow
 def test_the_cueing_policy_has_a_smaller_perceived_error_than_the_adaptive_washout():
-    found = evaluate(
-        "twin/MotionCueing-v0",
-        ["adaptive", "stewart_cueing"],
-        engines=("mujoco",),
-        episodes=1,
-        seed=SEED,
-    )
+    found = compared("twin/MotionCueing-v0", "adaptive", "stewart_cueing")
     assert found.changes["stewart_cueing"] == {}
     title = "perceived error [thresholds]"
     assert found.difference("stewart_cueing", "mujoco", title).value < -0.1

@@ -68,13 +68,22 @@ def tilting(platform, time):
     return platform.constrain(goal, ZERO_VECTOR).pose if platform.dof < 6 else goal
 
 
+def holding_forces(platform):
+    """Return the forces that hold the platform at home without a ball."""
+    return platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
+
+
+def actuator_masses(platform):
+    """Return the mass that each actuator moves at home."""
+    jacobian, mass = platform.jacobian(platform.home), platform.mass_matrix(platform.home)
+    return 1.0 / np.diag(jacobian @ np.linalg.inv(mass) @ jacobian.T)
+
+
 def drive(engine, ball, steps=STEPS):
     """Tilt the platform with a ball on it by a position loop on the actuators."""
     platform, radius = engine.platform, ball.plate_radius
     state = engine.reset(ball=[0.3 * radius, -0.2 * radius, 0.0, 0.3 * radius])
-    holding = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
-    jacobian, mass = platform.jacobian(platform.home), platform.mass_matrix(platform.home)
-    masses = 1.0 / np.diag(jacobian @ np.linalg.inv(mass) @ jacobian.T)
+    holding, masses = holding_forces(platform), actuator_masses(platform)
     kept = []
     for k in range(steps):
         if k % 10 == 0:
@@ -87,43 +96,31 @@ def drive(engine, ball, steps=STEPS):
     return Course(*(np.array(part) for part in zip(*kept, strict=True)))
 
 
-class Case(NamedTuple):
-    """Two seconds of rolling, and how far [m] engines may be from the reference."""
-
-    machine: str
-    resistance: float
-    fidelity: str
-    mujoco: float
-    bullet: float
-
-
-CASES = (
-    # Measured: MuJoCo 7.7e-8 m, Bullet 2.0e-7 m.
-    Case("stewart", 0.0, "accurate", 5e-7, 1e-6),
-    # MuJoCo resists softly, and under the load of the moment: 1.6e-5 m; Bullet 7.1e-6 m, of which
-    # the platform's own error of first order in time is the most.
-    Case("stewart", 1e-3, "fast", 5e-5, 5e-5),
-    # 1.1e-5 m, 1.2e-5 m.
-    Case("driving_simulator", 1e-3, "fast", 5e-5, 5e-5),
-)
-
-
-SLOW_CASES = [pytest.param(case, marks=pytest.mark.slow) for case in (CASES[0], CASES[2])]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [CASES[1], *SLOW_CASES], ids=str)
-def test_engines_agree(case, make):
-    platform = twin.load(case.machine)
-    ball = ball_of(platform, case.resistance)
-    reference = drive(make("analytic", platform, 1e-3, case.fidelity, ball=ball), ball)
+@pytest.mark.parametrize(
+    ("name", "resistance", "fidelity", "limits"),
+    [
+        # Measured: MuJoCo 7.7e-8 m, Bullet 2.0e-7 m.
+        ("stewart", 0.0, "accurate", {"mujoco": 5e-7, "bullet": 1e-6}),
+        # MuJoCo resists softly, and under the load of the moment: 1.6e-5 m; Bullet 7.1e-6 m, of
+        # which the platform's own error of first order in time is the most.
+        ("stewart", 1e-3, "fast", {"mujoco": 5e-5, "bullet": 5e-5}),
+        # 1.1e-5 m, 1.2e-5 m.
+        ("driving_simulator", 1e-3, "fast", {"mujoco": 5e-5, "bullet": 5e-5}),
+    ],
+)
+def test_engines_agree(name, resistance, fidelity, limits, make):
+    """Two seconds of rolling, and how far [m] engines may be from the reference."""
+    platform = twin.load(name)
+    ball = ball_of(platform, resistance)
+    reference = drive(make("analytic", platform, 1e-3, fidelity, ball=ball), ball)
     assert np.ptp(reference.seen[:, 0]) > 0.05
     # Slip: measured 3.4e-7 m/s in MuJoCo and 6.0e-7 m/s in Bullet without resistance, which acts
     # softly in MuJoCo: 3.7e-4 m/s. Bullet lets bodies sink in by 1e-5 m, its slop.
-    slipping = {"mujoco": 1e-6 if case.resistance == 0.0 else 1e-3, "bullet": 1e-5}
-    for engine, limit in {"mujoco": case.mujoco, "bullet": case.bullet}.items():
+    slipping = {"mujoco": 1e-6 if resistance == 0.0 else 1e-3, "bullet": 1e-5}
+    for engine, limit in limits.items():
         pytest.importorskip({"bullet": "pybullet"}.get(engine, engine))
-        course = drive(make(engine, platform, 1e-3, case.fidelity, ball=ball), ball)
+        course = drive(make(engine, platform, 1e-3, fidelity, ball=ball), ball)
         apart = max_abs(course.seen[:, :2] - reference.seen[:, :2])
         assert apart < limit, f"{engine}: {apart:.2e} m"
         assert max_abs(course.slip[:, :2]) < slipping[engine]
@@ -135,9 +132,7 @@ def throw(engine):
     """Pull the platform away under a rolling ball, then stop it."""
     platform, kept = engine.platform, []
     state = engine.reset(ball=[0.1, -0.05, 0.1, 0.15])
-    jacobian, mass = platform.jacobian(platform.home), platform.mass_matrix(platform.home)
-    masses = 1.0 / np.diag(jacobian @ np.linalg.inv(mass) @ jacobian.T)
-    holding = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
+    holding, masses = holding_forces(platform), actuator_masses(platform)
     wanted = state.lengths + np.array([0.02, 0.01, 0.0, -0.01, -0.02, 0.01])
     pull = -2.2 * np.abs(holding).mean() * np.array([1.0, 1.1, 1.0, 0.9, 1.0, 1.05])
     for k in range(400):
@@ -179,7 +174,7 @@ def energy(platform, ball, state, place):
     return float(sum(platform.energy(state.pose, state.twist))) + float(moving) + float(high)
 
 
-@pytest.mark.parametrize("name", ["stewart", "srspm", "driving_simulator"])
+@pytest.mark.parametrize("name", ["stewart", "driving_simulator"])
 def test_energy_of_machine_and_ball(name, make):
     """Constant forces do the work f . (change of lengths); nothing is lost in rolling."""
     platform = twin.load(name)
@@ -187,7 +182,7 @@ def test_energy_of_machine_and_ball(name, make):
     engine = make("analytic", platform, 1e-3, ball=ball)
     first = engine.reset(ball=[0.1 * ball.plate_radius, 0.0, 0.0, 0.5 * ball.plate_radius])
     before = energy(platform, ball, first, engine.ball)
-    holding = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
+    holding = holding_forces(platform)
     forces = holding * (1.0 + 0.02 * np.arange(platform.n_actuators))
     for _ in range(200):
         last = engine.step(forces)
@@ -197,29 +192,12 @@ def test_energy_of_machine_and_ball(name, make):
     assert_within(after - before, work, 1e-11 * abs(before))
 
 
-def test_the_platform_feels_the_ball(make):
-    """At rest the ball's weight at its contact is held by the actuators."""
-    platform = twin.load("stewart")
-    ball = ball_of(platform)
-    engine = make("analytic", platform, 1e-3, ball=ball)
-    engine.reset()
-    weight = ball.mass * platform.parameters.gravity
-    load = np.array([0.0, 0.0, -weight, 0.0, 0.0, 0.0])
-    forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR, load)
-    for _ in range(10):
-        state = engine.step(forces)
-    assert_within(state.twist, 0.0, 1e-12)
-    assert (
-        max_abs(forces - platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)) > 0.1
-    )
-
-
 def test_saved_states_hold_the_ball(engine_name, make):
     platform = twin.load("stewart")
     engine = make(engine_name, platform, 1e-3, ball=True)
     start = [0.05, -0.02, 0.1, 0.2]
     engine.reset(ball=start)
-    forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
+    forces = holding_forces(platform)
     for _ in range(20):
         engine.step(forces)
     saved = engine.save()
@@ -238,20 +216,19 @@ def test_saved_states_hold_the_ball(engine_name, make):
         plain.restore(saved)
 
 
-def test_refusals(engine_name, make):
+def test_refusals(make):
     platform = twin.load("stewart")
-    plain = make(engine_name, platform, 1e-3)
+    plain = make("analytic", platform, 1e-3)
     with refused("without one"):
         plain.reset(ball=[0.0, 0.0, 0.0, 0.0])
     plain.reset()
     with refused("without one"):
         _ = plain.ball
-    engine = make(engine_name, platform, 1e-3, ball=True)
-    for wrong in ([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, np.nan, 0.0, 0.0], "middle"):
-        with refused("ball"):
-            engine.reset(ball=wrong)
+    engine = make("analytic", platform, 1e-3, ball=True)
     with refused("ball"):
-        make(engine_name, platform, 1e-3, ball="steel")
+        engine.reset(ball=[1.0, 0.0, 0.0, 0.0])
+    with refused("ball"):
+        make("analytic", platform, 1e-3, ball="steel")
 
 
 def test_a_ball_that_rolls_off_is_lost(make):
@@ -263,7 +240,7 @@ def test_a_ball_that_rolls_off_is_lost(make):
     assert engine.rolling is not None
     reach = ball_for(platform.parameters).plate_radius
     engine.reset(ball=[0.9 * reach, 0.0, 1.0, 0.0])
-    forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
+    forces = holding_forces(platform)
     for _ in range(100):
         state = engine.step(forces)
     assert engine.rolling.status == BALL_LOST

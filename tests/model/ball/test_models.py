@@ -1,7 +1,5 @@
 """What of the ball is in the compiled models."""
 
-import dataclasses
-
 import mujoco
 import numpy as np
 import pytest
@@ -49,22 +47,6 @@ def test_mujoco_model(name):
     )
     expected = [0.0, 0.0, ball.plate_height + ball.radius, 0.0, 0.0, 0.0]
     assert_within(seen, expected, 1e-14)
-
-
-def test_without_resistance_only_friction_is_left():
-    platform = twin.load("stewart")
-    ball = dataclasses.replace(ball_for(platform.parameters), rolling_resistance=0.0)
-    model = compile_model(make_mechanism(platform.parameters, (), ball), 1e-3)
-    assert model.geom("ball").condim == 3
-    assert model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
-
-
-@pytest.mark.parametrize("name", twin.machine_names())
-def test_urdf_has_the_plate(name):
-    parameters = twin.load(name).parameters
-    text = platform_urdf(make_mechanism(parameters, (), ball_for(parameters)))
-    assert text.count("<collision") == 1
-    assert "<collision" not in platform_urdf(make_mechanism(parameters))
 
 
 def test_bullet_model():

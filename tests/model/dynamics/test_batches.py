@@ -5,11 +5,9 @@ Bit for bit on threads, to rounding in lanes.
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any, NamedTuple
-
 import numpy as np
 import pytest
+from conftest import States
 from numpy.testing import assert_array_equal
 from paths import fitting
 from refusals import refused
@@ -21,19 +19,6 @@ from twin.kernels import lanes as batches
 from twin.kernels.kinematics import forward_kinematics_batch, inverse_kinematics_batch
 from twin.model import batch
 from twin.model.machine_model import MachineModel
-from twin.rotations import displaced
-
-
-class States(NamedTuple):
-    """Rows of the fixture of this name, or one of each."""
-
-    pose: Any
-    twist: Any
-    acceleration: Any
-    forces: Any
-    wrench: Any
-    deflection: Any
-
 
 CALLS = {
     "inverse_kinematics": lambda p, s: p.inverse_kinematics(s.pose),
@@ -74,12 +59,11 @@ def small_chunks(constants):
 
 
 @pytest.mark.every_kind
-def test_batch_equals_single(subtests, platform, states):
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_batch_equals_single(platform, states, call):
     singles = [States(*(rows[k] for rows in states)) for k in range(len(states.pose))]
-    for name, call in CALLS.items():
-        with subtests.test(name):
-            expected = np.array([call(platform, single) for single in singles])
-            assert_array_equal(call(platform, states), expected)
+    expected = np.array([call(platform, single) for single in singles])
+    assert_array_equal(call(platform, states), expected)
 
 
 @pytest.fixture
@@ -120,18 +104,6 @@ def test_first_failure_is_named_from_any_thread(srspm, on_cores):
         assert caught.value.data["index"] == bad
 
 
-def test_first_unreachable_pose_is_named_from_any_thread(on_cores):
-    on_cores(3)
-    rss = twin.load("rss")
-    poses = np.tile(rss.home, (3 * batch.MIN_STATES_PER_THREAD, 1))
-    for bad in (700, 600, 10):
-        poses[bad, 2] = 5.0
-        with pytest.raises(UnreachablePoseError) as caught:
-            rss.inverse_kinematics(poses)
-        assert caught.value.data["index"] == bad
-        assert caught.value.data["legs"] == [1, 2, 3, 4, 5, 6]
-
-
 def test_arguments_broadcast(platform, states):
     pose, _, _, forces, wrench, deflection = states
     twist = np.zeros((1, 4, 6))
@@ -153,21 +125,6 @@ def test_arguments_are_left_alone(platform, states):
         call(platform, states)
     for rows, copy in zip(states, copies, strict=True):
         assert_array_equal(rows, copy)
-
-
-@pytest.mark.quick
-def test_shares_are_the_whole_batch(subtests):
-    for lead in [0, 3, 256]:
-        for count in [1, 2, 5]:
-            for size in [0, 1, 7, 4096]:
-                with subtests.test(f"{lead}, {count}, {size}"):
-                    parts = batch.chunk_bounds(size, count, lead)
-                    assert len(parts) == count and parts[0][0] == 0 and parts[-1][1] == size
-                    assert all(end == begin for (_, end), (begin, _) in pairwise(parts))
-                    sizes = [end - begin for begin, end in parts]
-                    assert max(sizes[1:], default=0) - min(sizes[1:], default=0) <= 1
-                    if size == 4096 and count > 1:
-                        assert abs(sizes[0] - sizes[1] - lead) <= 1
 
 
 @pytest.mark.quick
@@ -208,12 +165,7 @@ SPOILED = {
     ("platform", "call", "field", "change"), SPOILED.values(), ids=SPOILED, indirect=["platform"]
 )
 def test_a_spoiled_state_in_any_lane_has_its_own_error(
-    platform,
-    states,
-    call,
-    field,
-    change,
-    monkeypatch,
+    platform, states, call, field, change, monkeypatch
 ):
     entry, factor, shift = change
     for index in (*range(512, 520), COUNT - 1):
@@ -259,31 +211,6 @@ def test_lanes_find_the_poses_of_single_states_beyond_the_range(platform):
     solved = np.isfinite(single[:, 0])
     poses = platform.forward_kinematics(given[solved])
     assert_within(poses, single[solved], SAME)
-
-
-@pytest.mark.slow
-def test_lanes_stay_on_the_branch_of_the_guess(srspm):
-    turns = np.random.default_rng(4).uniform(-1.5, 1.5, (2000, 3))
-    away = displaced(srspm.home, np.hstack([np.zeros_like(turns), turns]))
-    single, found, fine = found_in_lanes(srspm, srspm.inverse_kinematics(away))
-    assert 0.4 < fine.mean() < 0.9
-    assert_within(found[fine], single[fine], 1e-11)
-
-
-@pytest.mark.quick
-def test_lanes_are_used_from_a_size_on(srspm, monkeypatch):
-    used = []
-
-    def note(*arguments, from_user):
-        used.append(len(arguments[3]))
-        arguments[3][:] = 0.0
-        return np.zeros(1, dtype=bool)
-
-    # Results do not say whether they come from lanes.
-    monkeypatch.setattr(batch, "fill_in_lanes", note)
-    for size in (batch.MIN_STATES_FOR_LANES - 1, batch.MIN_STATES_FOR_LANES):
-        srspm.energy(np.tile(srspm.home, (size, 1)), np.zeros(6))
-    assert sum(used) == (batch.MIN_STATES_FOR_LANES if batch.lane_count() > 1 else 0)
 
 
 @pytest.mark.quick

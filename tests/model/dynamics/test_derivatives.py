@@ -166,17 +166,6 @@ def test_parameters_are_checked(stewart):
             stewart.forward_kinematics_derivatives(stewart.home_coordinates, parameters=wrong)
 
 
-@pytest.mark.quick
-def test_by_forces_and_wrench(stewart):
-    """M^-1 J^T and M^-1."""
-    found = stewart.forward_dynamics_derivatives(stewart.home, np.zeros(6), np.zeros(6))
-    mass = stewart.mass_matrix(stewart.home)
-    assert_within(mass @ found.wrench, np.eye(6), 1e-12)
-    jacobian = stewart.jacobian(stewart.home)
-    assert_within(mass @ found.inputs, jacobian.T, 1e-12)
-    assert found.deflection.shape == (6, 0)
-
-
 def test_a_state_without_derivatives_is_named():
     rss = twin.load("rss")
     poses = np.tile(rss.home, (3, 1))

@@ -10,7 +10,6 @@ from unsymmetric import machine_without_symmetry
 
 from twin.analysis.platform import Platform
 from twin.errors import SingularPoseError
-from twin.machine import MachineParameters
 
 pytestmark = pytest.mark.quick
 
@@ -84,16 +83,6 @@ def test_forward_and_inverse_dynamics_are_inverse(platform, states):
         assert (np.abs(same - reached) <= TERMS * accelerating).all()
 
 
-def test_virtual_work(platform, states):
-    """Actuator forces and the wrench J^T f they are equal to do the same thing."""
-    pose, twist, _, forces, _, deflection = states
-    wrench = np.einsum("kij,ki->kj", platform.jacobian(pose), forces)
-    close(
-        platform.forward_dynamics(pose, twist, forces, deflection=deflection)[:, :6],
-        platform.forward_dynamics(pose, twist, 0 * forces, wrench, deflection=deflection)[:, :6],
-    )
-
-
 @pytest.mark.parametrize("field", [None, LEANING])
 def test_power_of_all_forces_is_the_rate_of_the_energy(platform, states, derivative, scale, field):
     platform = in_field(platform, field)
@@ -149,45 +138,6 @@ def test_static_forces_are_the_gradient_of_the_potential(
         # Rounding of the potentials, over the smallest step.
         error = 1e-15 * max_abs(potential(0.0)) / (step / 4) + 1e-10 * max_abs(held)
         assert_within(gradient, expected, error)
-
-
-def test_velocity_terms_are_quadratic(platform, states):
-    """Forces that hold all rates of the degrees of freedom, less what dampers take of them."""
-    pose, twist, zero = states.pose, states.twist, np.zeros_like(states.twist)
-
-    def held(factor):
-        motion = platform.constrain(pose, factor * twist, zero)
-        forces = platform.inverse_dynamics(*motion)
-        if platform.kind == "strut":
-            damping = np.array([leg.axial.damping for leg in platform.parameters.legs])
-            rates = np.einsum("kij,kj->ki", platform.jacobian(pose), motion.twist)
-            forces = forces - damping * rates
-        return forces
-
-    rest = held(0.0)
-    once, twice, back = (held(factor) - rest for factor in (1.0, 2.0, -1.0))
-    scale = max_abs(rest) + max_abs(twice)
-    assert_within(twice, 4 * once, ROUNDING * scale)
-    assert_within(back, once, ROUNDING * scale)
-
-
-def test_round_legs_are_the_limit_of_legs_that_are_not(srspm):
-    """Legs of round bodies take a shorter way through the formulas; a hair's breadth ends it."""
-
-    def dynamics(difference):
-        content = srspm.parameters.model_dump()
-        moments = [1.0, 1.0 + difference, 0.02]
-        for part in ("housing", "rod"):
-            body = {"source": "Test", "kind": "rigid", "mass": 5.0, "inertia": moments}
-            content["leg"][part] = body
-        platform = Platform(MachineParameters.model_validate(content))
-        pose = np.array([0.1, -0.1, 1.1, 0.98, 0.1, 0.1, 0.14])
-        pose[3:] /= np.linalg.norm(pose[3:])
-        return platform.inverse_dynamics(pose, np.arange(6.0), -np.arange(6.0))
-
-    exact, near = dynamics(0.0), dynamics(1e-6)
-    change = max_abs(near - exact) / max_abs(exact)
-    assert 1e-9 < change < 1e-5  # of the order of the difference itself
 
 
 @pytest.fixture(scope="module", params=["ups", "strut", "viscoelastic"])

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from fields import LEANING, in_field
 from paths import poses_within_limits
 from scales import scale_of
 from tolerance import assert_within, max_abs
@@ -79,12 +78,6 @@ def states(platform):
     )
 
 
-def test_masses_and_points(tree, platform):
-    assert_within(tree.base, platform.base_joints, 1e-15)  # rounding
-    assert_within(tree.top, platform.platform_joints, 1e-15)
-    assert len(tree.model.names) == 1 + 1 + 18
-
-
 def test_mass_matrix(tree, platform, states):
     for pose in states.pose[::4]:
         q = tree.close(pose)
@@ -130,24 +123,6 @@ def test_forward_and_inverse_dynamics(tree, platform, states):
         assert_within(needed[k], expected, CLOSE * max_abs(expected))
 
 
-def test_gravity_in_another_direction(description, platform, states):
-    tree, leaning = Tree(description), in_field(platform, LEANING)
-    tree.model.gravity.linear[:] = LEANING
-    needed = leaning.inverse_dynamics(*states[:3], states.wrench)
-    for k in range(0, len(states.pose), 8):
-        pose, twist, acceleration, _, wrench = (rows[k] for rows in states)
-        q = tree.close(pose)
-        transform, v, bias = tree.motion(q, twist)
-        a = transform @ acceleration + bias
-        loads = pinocchio.rnea(tree.model, tree.data, q, v, a) - tree.passive(q, v)
-        loads = transform.T @ loads - wrench
-        expected = np.linalg.solve(transform[tree.actuated].T, loads)
-        assert_within(needed[k], expected, CLOSE * max_abs(expected))
-        expected = pinocchio.computePotentialEnergy(tree.model, tree.data, q)
-        expected += tree.spring_energy(q)
-        assert leaning.energy(pose, twist)[1] == pytest.approx(expected, rel=CLOSE)
-
-
 def test_forward_dynamics_with_its_own_constraint_solver(tree, platform, states):
     """Nothing of the projection above is used here: Pinocchio closes the loops itself."""
     contacts, contact_data = tree.contacts()
@@ -168,39 +143,3 @@ def test_forward_dynamics_with_its_own_constraint_solver(tree, platform, states)
         linear = rotation @ a[:3] + np.cross(twist[3:], twist[:3])
         expected = np.concatenate([linear, rotation @ a[3:6]])
         assert_within(found[k], expected, CLOSE * max_abs(expected))
-
-
-def test_derivatives(tree, platform, states):
-    """By pose, twist, forces and wrench at rest; Pinocchio's are of all 24 coordinates."""
-    contacts, contact_data = tree.contacts()
-    settings = pinocchio.ProximalSettings(1e-12, 1e-12, 10)
-    still = np.zeros(6)
-    for pose, forces in zip(states.pose[::40], states.forces[::40], strict=True):
-        q = tree.close(pose)
-        transform, v, _ = tree.motion(q, still)
-        torque = tree.passive(q, v)
-        torque[tree.actuated] += forces
-        pinocchio.constraintDynamics(
-            tree.model, tree.data, q, v, torque, contacts, contact_data, settings
-        )
-        by_place, by_rate, by_torque = pinocchio.computeConstraintDynamicsDerivatives(
-            tree.model, tree.data, contacts, contact_data, settings
-        )[:3]
-        stiffness, damping = tree.springs()
-        by_place -= by_torque[:, tree.actuated] @ (stiffness[:, None] * np.eye(24)[tree.actuated])
-        by_rate -= by_torque[:, tree.actuated] @ (damping[:, None] * np.eye(24)[tree.actuated])
-        turn = transform[:6].T
-        found = platform.forward_dynamics_derivatives(pose, still, forces)
-        acceleration = platform.forward_dynamics(pose, still, forces)
-        # Pinocchio's acceleration is in the platform's axes, which turn with it.
-        turning = np.zeros((6, 6))
-        for part in (slice(0, 3), slice(3, 6)):
-            turning[part, 3:] = np.cross(acceleration[part], np.eye(3)).T @ -np.eye(3)
-        for name, expected in (
-            ("pose", turn @ (by_place @ transform)[:6] + turning),
-            ("twist", turn @ (by_rate @ transform)[:6]),
-            ("inputs", turn @ by_torque[:6, tree.actuated]),
-            ("wrench", turn @ by_torque[:6, :6] @ turn.T),
-        ):
-            atol = CLOSE * max(1.0, float(max_abs(expected)))
-            assert_within(getattr(found, name), expected, atol)

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_near
 from scipy.spatial.transform import Rotation
+from tips import tips_of
 from tolerance import assert_within
-from turns import turn_of
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -30,12 +30,6 @@ def machine(request, rss):
     return rss if request.param == "catalogue" else Platform(machine_without_symmetry("rss"))
 
 
-@pytest.fixture(scope="module")
-def motion(machine):
-    """Poses and twists."""
-    return poses_near(machine, 100, 51, 0.1), np.random.default_rng(52).normal(size=(100, 6))
-
-
 def column(platform, name):
     """Return a number of each leg `(n,)`."""
     return np.array([getattr(leg, name) for leg in platform.parameters.legs])
@@ -49,15 +43,8 @@ def zeros(platform):
     return across / np.linalg.norm(across, axis=1)[:, None]
 
 
-def tips_of(platform, poses):
-    """Return the platform joints `(k, n, 3)` and their arms in the base frame."""
-    turn = turn_of(poses).as_matrix()
-    arms = platform.platform_joints @ turn.transpose(0, 2, 1)
-    return poses[:, None, :3] + arms, arms
-
-
 def chain(platform, values):
-    """Return elbows, second axes, rod directions and tips by turning about one joint after another.
+    """Return second axes, rod directions and tips by turning about one joint after another.
 
     The home frames are those of the joints' definition: the elbow's first axis is the crank's, its
     second one normalise(axis x rod).
@@ -67,7 +54,7 @@ def chain(platform, values):
     zero, axes = zeros(platform), platform.first_axes
     cranks = np.cos(homes)[:, None] * zero + np.sin(homes)[:, None] * np.cross(axes, zero)
     elbows = column(platform, "crank_length")[:, None] * cranks
-    rods = tips_of(platform, poses)[0][0] - platform.base_joints - elbows
+    rods = tips_of(platform, poses)[0] - platform.base_joints - elbows
     second = np.cross(axes, rods)
     second /= np.linalg.norm(second, axis=1)[:, None]
 
@@ -82,62 +69,18 @@ def chain(platform, values):
         np.einsum("...ij,...j->...i", *pair)
         for pair in ((crank, elbows), (first, second), (rod, rods))
     ]
-    places = platform.base_joints + turned[0]
     along = turned[2] / np.linalg.norm(turned[2], axis=-1)[..., None]
-    return places, turned[1], along, places + turned[2]
+    return turned[1], along, platform.base_joints + turned[0] + turned[2]
 
 
-def test_chain_ends_at_the_platform_joints(machine, motion):
-    poses, _ = motion
-    _, _, _, tips = chain(machine, machine.leg_coordinates(poses).values)
-    assert_within(tips, tips_of(machine, poses)[0], ROUNDING)
-
-
-def test_elbow_is_one_crank_and_one_rod_away(machine, motion):
-    poses, _ = motion
-    angles = machine.inverse_kinematics(poses)[..., None]
-    zero, axes = zeros(machine), machine.first_axes
-    cranks = np.cos(angles) * zero + np.sin(angles) * np.cross(axes, zero)
-    elbows = machine.base_joints + column(machine, "crank_length")[:, None] * cranks
-    assert_within(
-        np.linalg.norm(tips_of(machine, poses)[0] - elbows, axis=-1),
-        np.broadcast_to(column(machine, "rod_length"), elbows.shape[:-1]),
-        ROUNDING,
-    )
-    places = chain(machine, machine.leg_coordinates(poses).values)[0]
-    assert_within(places, elbows, ROUNDING)
-
-
-def test_second_axis_is_perpendicular_to_crank_axis_and_rod(machine, motion):
-    values = machine.leg_coordinates(motion[0]).values
-    _, second, along, _ = chain(machine, values)
+def test_chain_ends_at_the_platform_joints(machine):
+    """The second axis of the elbow is perpendicular to the crank's axis and to the rod."""
+    poses = poses_near(machine, 100, 51, 0.1)
+    second, along, tips = chain(machine, machine.leg_coordinates(poses).values)
+    assert_within(tips, tips_of(machine, poses), ROUNDING)
     expected = np.cross(machine.first_axes, along)
     expected /= np.linalg.norm(expected, axis=-1)[..., None]
     assert_within(second, expected, ROUNDING)
-
-
-def test_rates_are_those_of_the_chain(machine, motion):
-    poses, twists = motion
-    legs = machine.leg_coordinates(poses, twists)
-    places, second, _, tips = chain(machine, legs.values)
-    crank = legs.rates[..., :1] * machine.first_axes
-    rod = crank + legs.rates[..., 1:2] * machine.first_axes + legs.rates[..., 2:] * second
-    velocities = np.cross(crank, places - machine.base_joints) + np.cross(rod, tips - places)
-    expected = twists[:, None, :3] + np.cross(twists[:, None, 3:], tips_of(machine, poses)[1])
-    # Rounding times rates below fifty.
-    assert_within(velocities, expected, 1e-12)
-
-
-def test_crank_points_up_at_zero_and_outwards_at_positive_angles(rss):
-    outward = rss.base_joints * [1.0, 1.0, 0.0]
-    outward /= np.linalg.norm(outward, axis=1)[:, None]
-    for height in (0.35, 1.1):
-        angles = rss.inverse_kinematics([0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0])
-        assert (angles > 0.0).all()
-        cranks = np.cos(angles)[:, None] * [0.0, 0.0, 1.0] + np.sin(angles)[:, None] * outward
-        tips = rss.platform_joints + np.array([0.0, 0.0, height])
-        rods = tips - rss.base_joints - 0.82 * cranks
-        assert_within(np.linalg.norm(rods, axis=1), 0.70, 1e-15)
 
 
 @pytest.mark.parametrize(("height", "angle", "digits"), [(1.1, 0.17443, 5), (0.35, 0.0169, 4)])
@@ -156,41 +99,18 @@ def with_branch(platform, branch):
 
 
 def test_both_branches_reach_every_pose(rss):
-    """Rods are equally long on both, and between the two angles the crank points at the tip."""
+    """Rods are equally long on both."""
     outward, inward = (with_branch(rss, branch) for branch in ("outward", "inward"))
     poses = poses_near(rss, 100, 53, 0.1)
     up, down = outward.inverse_kinematics(poses), inward.inverse_kinematics(poses)
     assert_within(up, rss.inverse_kinematics(poses), ROUNDING)
     assert (up - down > 0.1).all()
     for machine, angles in ((outward, up), (inward, down)):
-        assert_within(
-            chain(machine, machine.leg_coordinates(poses).values)[3],
-            tips_of(machine, poses)[0],
-            ROUNDING,
-        )
+        tips = chain(machine, machine.leg_coordinates(poses).values)[2]
+        assert_within(tips, tips_of(machine, poses), ROUNDING)
         # A branch is never left: coordinates lead back to the pose.
         found = machine.forward_kinematics(angles)
         assert_within(found[:, :3], poses[:, :3], 1e-12)
-    # A turn of the crank at the middle of the two angles points at the tip's projection.
-    middle = 0.5 * (up + down)[..., None]
-    axes, zero = rss.first_axes, zeros(rss)
-    pointing = np.cos(middle) * zero + np.sin(middle) * np.cross(axes, zero)
-    vectors = tips_of(rss, poses)[0] - rss.base_joints
-    vectors -= (vectors * axes).sum(axis=-1)[..., None] * axes
-    vectors /= np.linalg.norm(vectors, axis=-1)[..., None]
-    assert_within(pointing, vectors, ROUNDING)
-
-
-def test_leg_variants_choose_their_branch():
-    """Legs 2 and 5 lean to the other side; see `unsymmetric`."""
-    machine = Platform(machine_without_symmetry("rss"))
-    signs = {"outward": 1.0, "inward": -1.0}
-    vectors = machine.parameters.home_leg_vectors
-    zero, axes = zeros(machine), machine.first_axes
-    pointing = np.arctan2((vectors * np.cross(axes, zero)).sum(1), (vectors * zero).sum(1))
-    beyond = np.angle(np.exp(1j * (machine.home_coordinates - pointing)))
-    assert_array_equal(np.sign(beyond), [signs[leg.branch] for leg in machine.parameters.legs])
-    assert set(np.sign(beyond)) == {-1.0, 1.0}
 
 
 def test_unreachable_poses_name_their_legs(rss):
@@ -198,22 +118,20 @@ def test_unreachable_poses_name_their_legs(rss):
     aside = rss.home + np.array([0.9, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     zero = np.zeros(6)
     for pose in (far, aside):
-        tips = tips_of(rss, pose[None])[0][0] - rss.base_joints
-        across = np.hypot((tips * rss.first_axes).sum(1), 0.0)
+        tips = tips_of(rss, pose[None])[0] - rss.base_joints
+        across = (tips * rss.first_axes).sum(1)
         # The crank moves in a plane: what the rod must bridge is the rest of the way.
         gaps = np.hypot(np.sqrt((tips**2).sum(1) - across**2) - 0.82, across)
         expected = [int(i) + 1 for i in np.flatnonzero(gaps > 0.70)]
         assert expected
         for call in (
-            lambda p: rss.inverse_kinematics(p),
-            lambda p: rss.jacobian(p),
+            rss.inverse_kinematics,
+            rss.leg_coordinates,
+            rss.mass_matrix,
+            rss.condition_number,
             lambda p: rss.jacobian_derivative(p, zero),
-            lambda p: rss.leg_coordinates(p),
-            lambda p: rss.mass_matrix(p),
             lambda p: rss.forward_dynamics(p, zero, zero),
-            lambda p: rss.inverse_dynamics(p, zero, zero),
             lambda p: rss.energy(p, zero),
-            lambda p: rss.condition_number(p),
         ):
             with pytest.raises(UnreachablePoseError) as caught:
                 call(np.stack([rss.home, pose]))

@@ -6,13 +6,12 @@ from legs_at_home import home_leg_frames
 from numpy.testing import assert_array_equal
 from paths import poses_near
 from scipy.spatial.transform import Rotation
+from tips import tips_of
 from tolerance import assert_within
-from turns import turn_of
 from unsymmetric import machine_without_symmetry
 
 import twin
 from twin.analysis.platform import Platform
-from twin.errors import SingularPoseError
 
 STRAIGHT = ("ups", "strut", "viscoelastic")
 MACHINES = [name for name in twin.machine_names() if twin.load(name).kind in STRAIGHT]
@@ -27,9 +26,9 @@ def straight(request):
 
 
 @pytest.fixture(scope="module")
-def motion(straight):
-    """Poses and twists."""
-    return poses_near(straight, 100, 41, 0.15), np.random.default_rng(42).normal(size=(100, 6))
+def poses(straight):
+    """Poses about home."""
+    return poses_near(straight, 100, 41, 0.15)
 
 
 def lengths(platform, values):
@@ -53,19 +52,16 @@ def test_values_are_zero_at_home(platform):
     assert_array_equal(legs.accelerations, 0.0)
 
 
-def test_chain_ends_at_the_platform_joints(straight, motion):
-    poses, _ = motion
+def test_chain_ends_at_the_platform_joints(straight, poses):
     values = straight.leg_coordinates(poses).values
     along = leg_rotations(straight, values)[..., 2]
     tips = straight.base_joints + lengths(straight, values)[..., None] * along
-    turn = turn_of(poses).as_matrix()
-    expected = poses[:, None, :3] + straight.platform_joints @ turn.transpose(0, 2, 1)
     # Rounding of angles and products, times lengths about one metre.
-    assert_within(tips, expected, 3e-15)
+    assert_within(tips, tips_of(straight, poses), 3e-15)
 
 
-def test_leg_frame_is_s2_and_the_leg(straight, motion):
-    rotations = leg_rotations(straight, straight.leg_coordinates(motion[0]).values)
+def test_leg_frame_is_s2_and_the_leg(straight, poses):
+    rotations = leg_rotations(straight, straight.leg_coordinates(poses).values)
     second = np.cross(straight.first_axes, rotations[..., 2])
     second /= np.linalg.norm(second, axis=-1)[..., None]
     assert_within(rotations[..., 0], second, 3e-15)  # rounding
@@ -73,29 +69,10 @@ def test_leg_frame_is_s2_and_the_leg(straight, motion):
     assert_within((rotations[..., 0] * straight.first_axes).sum(-1), 0.0, 3e-15)
 
 
-def test_angular_velocity_is_the_sum_over_the_joints(straight, motion):
-    poses, twists = motion
-    legs = straight.leg_coordinates(poses, twists)
-    rotations = leg_rotations(straight, legs.values)
-    omega = legs.rates[..., :1] * straight.first_axes
-    omega = omega + legs.rates[..., 1:2] * rotations[..., 0]
-    along = rotations[..., 2]
-    tips = legs.rates[..., 2:].sum(axis=-1)[..., None] * along
-    tips = tips + np.cross(omega, lengths(straight, legs.values)[..., None] * along)
-    turn = turn_of(poses).as_matrix()
-    arms = straight.platform_joints @ turn.transpose(0, 2, 1)
-    expected = twists[:, None, :3] + np.cross(twists[:, None, 3:], arms)
-    # Rounding, enlarged by 1 / cos(psi) below two.
-    assert_within(tips, expected, 2e-14)
-
-
-def test_springs_and_actuators_share_the_leg(straight, motion):
-    poses, twists = motion
-    k = straight.n_deflections
-    if k == 0:
-        assert straight.leg_coordinates(poses).values.shape[-1] == 3
-        return
-    random = np.random.default_rng(43)
+@pytest.mark.parametrize("straight", ["compliant_stewart", "lopsided viscoelastic"], indirect=True)
+def test_springs_and_actuators_share_the_leg(straight, poses):
+    k, random = straight.n_deflections, np.random.default_rng(43)
+    twists = random.normal(size=(100, 6))
     deflection, second = random.normal(size=(100, 2 * k)), random.normal(size=(100, k))
     still = straight.leg_coordinates(poses, twists, twists)
     legs = straight.leg_coordinates(
@@ -106,13 +83,3 @@ def test_springs_and_actuators_share_the_leg(straight, motion):
         assert_array_equal(part[..., 2], spring)
         assert_array_equal(part[..., :2], rest[..., :2])
         assert_within(part[..., 2:].sum(-1), rest[..., 3], 1e-14)
-
-
-def test_leg_along_its_first_axis_is_an_error(srspm):
-    # The first axis is y: put the platform so that leg 1 lies along it.
-    start, joint = srspm.base_joints[0], srspm.platform_joints[0]
-    pose = np.r_[start - joint + np.array([0.0, 0.5, 0.0]), 1.0, 0.0, 0.0, 0.0]
-    with pytest.raises(SingularPoseError) as caught:
-        srspm.leg_coordinates(np.stack([srspm.home, pose]))
-    assert caught.value.data["index"] == 1
-    assert_array_equal(caught.value.data["pose"], pose)

@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_about_home, stroke_length
 
-import twin
-from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
+from twin.errors import SingularPoseError, UnreachablePoseError
 
 pytestmark = pytest.mark.quick
 
@@ -71,22 +70,3 @@ def test_free_fall_of_srspm_meets_the_singular_pose_at_048_seconds(srspm):
     crossing = time[np.argmax(srspm.condition_number(pose))]
     # The paper's solver stops at the last of its 5 ms steps that it can do.
     assert 0.48 <= crossing <= 0.49
-
-
-def test_limits_of_the_hexapod_reach_a_singular_pose():
-    """Its adopted range of 250 to 360 mm is wider than its workspace without singular poses.
-
-    Between home and a corner of the range the condition number grows without bound; the project's
-    test of forward kinematics leaves such corners out.
-    """
-    platform = twin.load("micro_hexapod")
-    low, high = platform.minimum_coordinates[0], platform.maximum_coordinates[0]
-    corner = np.array([high, low, low, high, high, high])
-    way = platform.home_coordinates + np.linspace(0.0, 0.975, 196)[:, None] * (
-        corner - platform.home_coordinates
-    )
-    numbers = platform.condition_number(platform.forward_kinematics(way))
-    assert (np.diff(numbers[-50:]) > 0.0).all()
-    assert numbers[-1] > 100.0
-    with pytest.raises(ForwardKinematicsError):
-        platform.forward_kinematics(corner, guess=platform.home)

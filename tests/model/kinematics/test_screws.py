@@ -11,7 +11,6 @@ import twin
 from twin.analysis.platform import Platform
 from twin.calibration import LegErrors, calibrate, poses_within, simulated
 from twin.calibration.calibration import machine_text, offsets_text
-from twin.engines.projection import projection
 from twin.errors import ParameterError
 from twin.machine.file.read import parameters_from
 from twin.machine.machine import parameters_path
@@ -78,13 +77,6 @@ def test_twist_is_that_of_the_published_correction():
     assert_within(bent.inverse_kinematics(poses) - lengths, changes, 1e-15)
 
 
-def test_without_a_screw_the_coordinate_is_the_length():
-    plain = machine(screw=None)
-    turns = Rotation.from_quat(POSES[:, 3:], scalar_first=True)
-    vectors = POSES[:, None, :3] + plain.platform_joints @ turns.as_matrix().mT - plain.base_joints
-    assert_within(plain.inverse_kinematics(POSES), np.linalg.norm(vectors, axis=2), 1e-15)
-
-
 def test_hands_are_opposite_and_the_twist_grows_with_the_lead():
     plain = machine(screw=None).inverse_kinematics(POSES)
     right, left, fine = (
@@ -94,38 +86,6 @@ def test_hands_are_opposite_and_the_twist_grows_with_the_lead():
     assert np.abs(right).max() > 1e-3
     assert_within(right, -left, 1e-15)
     assert_within(right, 2.0 * fine, 1e-15)
-
-
-def test_a_turn_of_the_platform_about_a_vertical_leg_is_the_twist():
-    """A right-handed nut that turns with the platform climbs: the motor has to do less."""
-    file = content(screw=screw(0.02), first_axis=[1.0, 0.0, 0.0], platform_axis=[1.0, 0.0, 0.0])
-    base = np.array([[0.3, 0.0, 0.0]] * 6)
-    base[1:] = np.array(
-        [[0.3 * np.cos(a), 0.3 * np.sin(a), 0.0] for a in np.radians([60, 120, 180, 240, 300])]
-    )
-    top = base.copy()
-    top[1:] += RANDOM.uniform(0.05, 0.1, (5, 3)) * [1.0, 1.0, 0.0]
-    for table, points in (("base", base), ("platform", top)):
-        file[table]["joints"] = {"source": "Test", "coordinates": points.tolist()}
-    file["home"] = {"source": "Test", "position": [0.0, 0.0, 0.7]}
-    platform = Platform(parameters_from(file, "platform.toml"))
-    turn = Rotation.from_rotvec([0.0, 0.0, 0.1])
-    position = np.array([0.0, 0.0, 0.7]) + base[0] - turn.apply(base[0])
-    moved = platform.inverse_kinematics([*position, *turn.as_quat(scalar_first=True)])
-    assert_within(moved[0] - 0.7, -0.02 * 0.1 / (2.0 * np.pi), 1e-15)
-
-
-@pytest.mark.parametrize("engine", ["mujoco", "bullet"])
-def test_heavy_rods_spin_as_in_the_engines_trees(engine):
-    """The spin of light rods does not show: theirs has as much inertia as the platform here."""
-    rod = {"source": "Test", "kind": "symmetric", "mass": 8.0, "center": -0.2}
-    platform = machine(rod=rod | {"transverse_inertia": 0.5, "axial_inertia": 0.4})
-    for pose, twist, acceleration in zip(
-        POSES[:4], RANDOM.normal(size=(4, 6)), RANDOM.normal(size=(4, 6)), strict=True
-    ):
-        forces = platform.inverse_dynamics(pose, twist, acceleration)
-        tree = projection(engine, platform, pose, twist, acceleration)
-        assert_within(tree.forces, forces, 1e-9 * np.abs(forces).max())
 
 
 def test_pose_errors_without_the_coupling():

@@ -55,18 +55,7 @@ def unequal(shipped):
 def seven(unequal):
     """One leg more than degrees of freedom, upright under the middle of the platform."""
     values = {
-        name: np.append(getattr(unequal, name), getattr(unequal, name)[0])
-        for name in (
-            "spring_length",
-            "housing_length",
-            "follower_start",
-            "follower_length",
-            "spring_mass",
-            "housing_mass",
-            "follower_mass",
-            "stiffness",
-            "damping",
-        )
+        name: np.append(getattr(unequal, name), getattr(unequal, name)[0]) for name in LEG_FIELDS
     }
     below = np.array([[0.02, 0.01, -0.1]])
     return replace(

@@ -60,29 +60,28 @@ def test_inverse_dynamics_refuses():
 
 
 @pytest.mark.slow
-def test_fall_from_the_published_height(subtests):
+@pytest.mark.parametrize("name", formulation_names())
+def test_fall_from_the_published_height(name):
     """Task spaces and configuration space pass the singular pose, actuator spaces end there."""
-    for name in formulation_names():
-        with subtests.test(f"{name}"):
-            machine = twin.load("rss")
-            try:
-                run = Formulation(machine, name).integrate(0.6, pose=TOP)
-            except IntegrationError as error:
-                assert "actuator" in name
-                assert error.data["reason"] == "singular pose"
-                assert error.data["time"] == pytest.approx(SINGULAR_TIME, abs=1e-5)
-                run = error.data["run"]
-                assert len(run) == 26
-            else:
-                assert "actuator" not in name
-                assert len(run) == 61
-            reference = integrate(machine, float(run.time[-1]), pose=TOP)
-            # Just before the singular pose actuator spaces have lost digits.
-            assert_within(run.pose[-1], reference.pose[-1], 1e-9)
-            assert max_abs(run.energy_error) < 1e-7
-            kinetic, potential = machine.energy(run.pose, run.twist)
-            assert_allclose(run.kinetic, kinetic, rtol=1e-11, atol=1e-12)
-            assert_allclose(run.potential, potential, rtol=1e-12, atol=1e-10)
-            assert (run.e1 <= 1e-13).all()
-            assert (run.e2 <= 1e-12).all()
-            assert (run.e3 <= 1e-11).all()
+    machine = twin.load("rss")
+    try:
+        run = Formulation(machine, name).integrate(0.6, pose=TOP)
+    except IntegrationError as error:
+        assert "actuator" in name
+        assert error.data["reason"] == "singular pose"
+        assert error.data["time"] == pytest.approx(SINGULAR_TIME, abs=1e-5)
+        run = error.data["run"]
+        assert len(run) == 26
+    else:
+        assert "actuator" not in name
+        assert len(run) == 61
+    reference = integrate(machine, float(run.time[-1]), pose=TOP)
+    # Just before the singular pose actuator spaces have lost digits.
+    assert_within(run.pose[-1], reference.pose[-1], 1e-9)
+    assert max_abs(run.energy_error) < 1e-7
+    kinetic, potential = machine.energy(run.pose, run.twist)
+    assert_allclose(run.kinetic, kinetic, rtol=1e-11, atol=1e-12)
+    assert_allclose(run.potential, potential, rtol=1e-12, atol=1e-10)
+    assert (run.e1 <= 1e-13).all()
+    assert (run.e2 <= 1e-12).all()
+    assert (run.e3 <= 1e-11).all()

@@ -75,18 +75,6 @@ def test_mass_rate_less_twice_the_coriolis_matrix_is_skew(matrices):
         assert_within(rest, -rest.T, 1e-5)
 
 
-def test_bodies_meet_in_the_configuration_space_alone():
-    matrices = CoefficientMatrices(twin.load("srspm"))
-    coordinates = matrices.coordinates(tilted(matrices.platform))
-    extended = matrices.extended_mass(coordinates)
-    configuration = matrices.configuration_mass(coordinates[6:])
-    for leg in range(6):
-        own = slice(6 + 3 * leg, 9 + 3 * leg)
-        assert not np.delete(extended[own], np.r_[own], axis=1).any()
-    assert np.count_nonzero(np.abs(configuration) > 1e-9) > 2 * 6 * 9 - 20
-    assert matrices.closure(coordinates[6:]).shape == (12, 18)
-
-
 def test_operations_are_counted():
     Counted.counts[:] = 0
     a, b = Counted(3.0), Counted(4.0)

@@ -1,10 +1,8 @@
 """The batched plant in PyBullet: its clients and its memory."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from batch_rig import PERIOD, heavier, machine
+from batch_rig import PERIOD, heavier, machine, resident
 from refusals import refused
 
 from twin.simulation.batched import make_batched_plant
@@ -28,10 +26,9 @@ def test_closing_disconnects_every_client():
 
 
 def test_more_rows_than_memory_are_refused():
-    with refused("size"):
-        make_batched_plant("bullet", machine("srspm"), 257, PERIOD)
-    with refused("size"):
-        make_batched_plant("bullet", machine("srspm"), 86, PERIOD, fidelity="accurate")
+    for rows, fidelity in ((257, "fast"), (86, "accurate")):
+        with refused("size"):
+            make_batched_plant("bullet", machine("srspm"), rows, PERIOD, fidelity=fidelity)
 
 
 @pytest.mark.slow
@@ -48,8 +45,3 @@ def test_resets_with_new_machines_do_not_grow():
             sizes.append(resident())
     assert sizes[1] - sizes[0] < 180 * 15.5e3
     batch.close()
-
-
-def resident():
-    """Return the memory [B] that this process has."""
-    return 4096 * int(Path("/proc/self/statm").read_text().split()[1])

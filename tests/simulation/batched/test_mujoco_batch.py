@@ -1,9 +1,5 @@
 """The batched plant in MuJoCo: what its rows do beside what those of every engine do."""
 
-import gc
-import weakref
-from pathlib import Path
-
 import numpy as np
 import pytest
 from batch_rig import (
@@ -13,24 +9,13 @@ from batch_rig import (
     heavier,
     machine,
     orders,
+    resident,
 )
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import refused
 
 import twin
 from twin.machine.randomisation import with_values
 from twin.simulation.batched import make_batched_plant
-
-
-def test_gravity_is_back_after_shaking():
-    batch = make_batched_plant("mujoco", machine("srspm"), 2, PERIOD, mode="force")
-    batch.reset(np.arange(2))
-    calm = orders(batch, 2)
-    wanted = advanced(batch, calm)
-    advanced(batch, orders(batch, 2, shaken=True))
-    batch.reset(np.arange(2))
-    assert_array_equal(advanced(batch, calm).pose, wanted.pose)
-    batch.close()
 
 
 def test_forces_held_over_a_period_are_those_of_every_step():
@@ -73,23 +58,6 @@ def test_rough_feet_rub_as_in_the_engine():
     check_rows("mujoco", twin.Platform(rough), "force")
 
 
-def test_machines_of_other_parts_are_refused():
-    batch = make_batched_plant("mujoco", machine("stewart"), 1, PERIOD)
-    with refused("platforms"):
-        batch.reset(np.array([0]), platforms=[machine("rss")])
-    with refused("platforms"):
-        batch.reset(np.array([0]), platforms=[machine("driving_simulator")])
-    batch.close()
-
-
-def test_closing_frees_the_batch():
-    batch = make_batched_plant("mujoco", machine("srspm"), 2, PERIOD)
-    native = weakref.ref(batch._batch)
-    batch.close()
-    gc.collect()
-    assert native() is None
-
-
 @pytest.mark.slow
 def test_resets_with_new_machines_do_not_grow():
     """300 compiled models of 50 kB each would be 15 MB."""
@@ -106,8 +74,3 @@ def test_resets_with_new_machines_do_not_grow():
             sizes.append(resident())
     assert sizes[1] - sizes[0] < 1.8e6
     batch.close()
-
-
-def resident():
-    """Return the memory [B] that this process has."""
-    return 4096 * int(Path("/proc/self/statm").read_text().split()[1])

@@ -1,6 +1,7 @@
 """The history of a run: the last rows in order, gaps, other charts."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from twin.simulation.live.machine_charts import Chart, History
@@ -8,17 +9,16 @@ from twin.simulation.live.machine_charts import Chart, History
 CHARTS = (Chart("position", "Position", "mm", ("x", "y"), 1e3), Chart("gap", "Gap", "nm", ("gap",)))
 
 
-def test_the_last_rows_are_kept_in_order(subtests):
-    for count in [0, 1, 4, 5, 6, 13]:
-        with subtests.test(f"{count}"):
-            history = History(CHARTS, 5)
-            for k in range(count):
-                history.append(0.1 * k, {"position": [k, -k], "gap": k})
-            kept = np.arange(max(0, count - 5), count)
-            assert len(history) == len(kept)
-            assert_allclose(history.time(), 0.1 * kept)
-            assert_array_equal(history.values("position"), np.stack([kept, -kept], axis=1))
-            assert_array_equal(history.values("gap"), kept[:, None])
+@pytest.mark.parametrize("count", [0, 5, 6, 13])
+def test_the_last_rows_are_kept_in_order(count):
+    history = History(CHARTS, 5)
+    for k in range(count):
+        history.append(0.1 * k, {"position": [k, -k], "gap": k})
+    kept = np.arange(max(0, count - 5), count)
+    assert len(history) == len(kept)
+    assert_allclose(history.time(), 0.1 * kept)
+    assert_array_equal(history.values("position"), np.stack([kept, -kept], axis=1))
+    assert_array_equal(history.values("gap"), kept[:, None])
 
 
 def test_charts_without_values_have_a_gap():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import MACHINES
 from numpy.testing import assert_allclose
-from refusals import refused
+from refusals import assert_all_refused, refused
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within, max_abs
 
@@ -14,7 +14,7 @@ import twin
 from twin.control import make_controller
 from twin.control.controller import still_reference
 from twin.engines import engine_names
-from twin.errors import InputError, StateError
+from twin.errors import StateError
 from twin.motion import Motion
 from twin.motion.specification import MotionSpecification
 from twin.simulation.live.live_machine import as_disturbance
@@ -122,7 +122,6 @@ def test_default_constraint_settings_show_at_once():
 def test_engines_change_under_a_motion():
     with session(engine="analytic", controller="computed_torque") as run:
         motion = MotionSpecification("sine", "z", 0.01, 1.0, 2.0).motion_of(run.platform)
-        assert motion is not None
         run.play(motion, loop=True)
         errors = []
         for engine in ("mujoco", "bullet", "analytic"):
@@ -168,7 +167,6 @@ def test_a_gain_that_hardly_changes_hardly_shows():
 
     with session(engine="analytic") as run:
         motion = MotionSpecification("sine", "z", None, 1.0, 2.0).motion_of(run.platform)
-        assert motion is not None
         run.play(motion, loop=True)
         run.advance(2.0)
         usual = largest_error(run)
@@ -177,32 +175,26 @@ def test_a_gain_that_hardly_changes_hardly_shows():
         assert usual < 1e-4
 
 
-def test_refused_changes_change_nothing(subtests):
-    for changes, field in [
-        ({"engine": "newton"}, "engine"),
-        ({"gains": {"nonsense": 1.0}}, "gains"),
-        ({"gains": {"position_gain": float("nan")}}, "gains"),
-        ({"gains": {"velocity_gain": 1e12}}, "controller"),
-        ({"configuration": "nonsense"}, "configuration"),
-        ({"comparison_input": "wishes"}, "comparison_input"),
-        ({"colour": "red"}, "colour"),
-    ]:
-        with (
-            subtests.test(f"{changes}"),
-            session(engine="analytic") as run,
-            session(engine="analytic") as other,
+def test_refused_changes_change_nothing():
+    with session(engine="analytic") as run, session(engine="analytic") as other:
+        for each in (run, other):
+            each.move_to(some_target(each))
+            each.advance(0.05)
+        settings = run.settings
+        for changes, field in (
+            ({"engine": "newton"}, "engine"),
+            ({"gains": {"nonsense": 1.0}}, r"gains\.nonsense"),
+            ({"gains": {"velocity_gain": 1e12}}, "controller"),
+            ({"configuration": "nonsense"}, "configuration"),
+            ({"comparison_input": "wishes"}, "comparison_input"),
+            ({"colour": "red"}, "colour"),
         ):
-            for each in (run, other):
-                each.move_to(some_target(each))
-                each.advance(0.05)
-            settings = run.settings
-            with refused() as caught:
+            with refused(field):
                 run.configure(**changes)
-            assert caught.value.field.partition(".")[0] == field
             assert run.settings == settings
-            for each in (run, other):
-                each.advance(0.05)
-            assert np.array_equal(poses(run), poses(other))
+        for each in (run, other):
+            each.advance(0.05)
+        assert np.array_equal(poses(run), poses(other))
 
 
 def test_a_machine_driven_unstable_stops_says_why_and_begins_anew():
@@ -325,16 +317,15 @@ def test_an_occupant_weighs_on_the_legs_and_stays():
         assert run.platform.parameters.platform.body.mass == pytest.approx(mass + added)
 
 
-def test_gains_can_be_read_and_given_back(subtests):
+@pytest.mark.parametrize("name", ["cascade", "iff", "dvf", "hac_lac"])
+def test_gains_can_be_read_and_given_back(name):
     """What a controller tells of its gains makes the same controller, and each has a known unit."""
-    for name in ["cascade", "iff", "dvf", "hac_lac"]:
-        with subtests.test(f"{name}"):
-            platform = twin.load("compliant_stewart")
-            gains = gains_of(make_controller(name, platform))
-            assert gains
-            again = gains_of(make_controller(name, platform, **gains))
-            assert again == pytest.approx(gains, rel=1e-12)
-            assert all(gain_unit(name, gain, platform) for gain in gains)
+    platform = twin.load("compliant_stewart")
+    gains = gains_of(make_controller(name, platform))
+    assert gains
+    again = gains_of(make_controller(name, platform, **gains))
+    assert again == pytest.approx(gains, rel=1e-12)
+    assert all(gain_unit(name, gain, platform) for gain in gains)
 
 
 def test_a_refused_controller_hears_why():
@@ -342,11 +333,12 @@ def test_a_refused_controller_hears_why():
     platform = twin.load("compliant_stewart")
     at_2_ms, at_1_ms = (still_reference(platform, platform.home, step) for step in (2e-3, 1e-3))
     without_rows = at_1_ms._replace(time=at_1_ms.time[:0])
-    for name, reference, gains, message in [
-        ("dvf", at_1_ms, {"integral": 1.0}, r"gains\.integral: .* its gains are gain, stiffness$"),
-        ("lqr", at_1_ms, {"weights": 1.0}, r"gains\.weights: .* lqr; it has none$"),
-        ("cascade", at_2_ms, {}, "controller: cascade .* 2 ms, not the controller's 1 ms$"),
-        ("cascade", without_rows, {}, f"controller: cascade .* fit {platform.name}: .* again$"),
-    ]:
-        with pytest.raises(InputError, match=message):
-            make_controller_with_gains(name, platform, reference, gains)
+    assert_all_refused(
+        lambda name, *given: make_controller_with_gains(name, platform, *given),
+        [
+            ("dvf", at_1_ms, {"integral": 1.0}, r"gains\.integral: .* are gain, stiffness$"),
+            ("lqr", at_1_ms, {"weights": 1.0}, r"gains\.weights: .* lqr; it has none$"),
+            ("cascade", at_2_ms, {}, "controller: cascade .* 2 ms, not the controller's 1 ms$"),
+            ("cascade", without_rows, {}, f"controller: cascade .* fit {platform.name}: .* again$"),
+        ],
+    )

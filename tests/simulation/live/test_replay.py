@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
 import twin
@@ -14,6 +14,7 @@ from twin.machine.machine import parameters_path
 from twin.rotations import angle_between, pose_from_angles
 from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH, Replay
 from twin.simulation.live.settings import loaded_machine
+from twin.simulation.recorded.files import ARRAY_FIELDS
 from twin.simulation.simulate import Trajectory
 
 STEWART = twin.load("stewart")
@@ -149,12 +150,6 @@ def test_why_the_run_stopped_is_told_at_its_end_only():
     assert replay.stopped == ""
 
 
-def test_a_time_that_is_none_is_refused(subtests):
-    for wrong in [np.nan, "soon", [1.0, 2.0]]:
-        with subtests.test(f"{wrong}"), refused("time"):
-            Replay(recorded()).seek(wrong)
-
-
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_every_machine_with_any_fidelity_is_found_by_its_digest(name):
     configurations = twin.load(name).parameters.configuration
@@ -182,30 +177,29 @@ def test_a_payload_and_a_file_of_ones_own_are_found(tmp_path):
 
 
 def test_another_machine_is_refused_with_the_way_on():
-    hardware = twin.load("stewart", "hardware")
-    with refused(r"which is stewart with the configuration hardware"):
-        Replay(recorded(hardware), STEWART)
-    with refused(r"which is stewart$"):
-        Replay(recorded(), twin.load("srspm"))
-    with refused(r"'srspm' does not have.*platform\.toml"):
-        Replay(recorded(), "srspm")
+    run, hardware = recorded(), recorded(twin.load("stewart", "hardware"))
+    unknown = replace(run, parameters_hash="0")
+    assert_all_refused(
+        Replay,
+        [
+            (hardware, STEWART, "which is stewart with the configuration hardware"),
+            (run, twin.load("srspm"), "which is stewart$"),
+            (run, "srspm", r"'srspm' does not have.*platform\.toml"),
+            (unknown, None, r"platform\.toml that it was made with"),
+            (unknown, STEWART, r"platform\.toml that it was made with"),
+        ],
+    )
     with pytest.raises(MachineNotFoundError):
-        Replay(recorded(), "nowhere")
-    unknown = replace(recorded(), parameters_hash="0")
-    for platform in (None, STEWART):
-        with refused(r"platform\.toml that it was made with"):
-            Replay(unknown, platform)
+        Replay(run, "nowhere")
 
 
 def test_rows_that_are_no_run_are_refused():
-    with refused("rows"):
-        Replay(replace(recorded(), **{name: getattr(recorded(), name)[:0] for name in NAMES}))
-    with refused("must not fall"):
-        Replay(recorded(time=np.linspace(4.0, 2.0, 41)))
-    with refused("actuators"):
-        Replay(
-            recorded(lengths=np.zeros((41, 4)), rates=np.zeros((41, 4)), forces=np.zeros((41, 4)))
-        )
-
-
-NAMES = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
+    run, four = recorded(), np.zeros((41, 4))
+    assert_all_refused(
+        Replay,
+        [
+            (replace(run, **{name: getattr(run, name)[:0] for name in ARRAY_FIELDS}), "rows"),
+            (recorded(time=np.linspace(4.0, 2.0, 41)), "must not fall"),
+            (recorded(lengths=four, rates=four, forces=four), "actuators"),
+        ],
+    )

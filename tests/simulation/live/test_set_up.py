@@ -1,7 +1,7 @@
 """The set-up of a live run as a text: it comes back as it was, and nonsense has a clear end."""
 
 import pytest
-from refusals import refused
+from refusals import assert_all_refused
 
 from twin.simulation.live.settings import MAX_TEXT_LENGTH, Settings, SetUp, as_set_up, set_up_text
 
@@ -51,19 +51,19 @@ def test_what_is_usual_is_left_out():
     assert "loop" not in text and "x=" not in text and "fidelity" not in text
 
 
-def test_nonsense_names_its_field(subtests):
-    for text, field in [
-        ("", "machine"),
-        ("engine=mujoco", "machine"),
-        ("machine=stewart&machine=rss", "set-up"),
-        ("machine=stewart&file=run.npz", "set-up"),
-        ("machine=stewart&engine=warp", "engine"),
-        ("machine=stewart&limits=perhaps", "limits"),
-        ("machine=stewart&gain.position_gain=nan", "gains.position_gain"),
-        ("machine=stewart&loop=1", "loop"),
-        ("machine=stewart&camera=", "camera"),
-        ("machine=" + "a" * MAX_TEXT_LENGTH, "set-up"),
-        ("&".join(f"gain.{k}=1" for k in range(100)), "set-up"),
-    ]:
-        with subtests.test(f"{text}"), refused(field=field):
-            as_set_up(text)
+def test_nonsense_names_its_field():
+    assert_all_refused(
+        as_set_up,
+        [
+            ("engine=mujoco", "machine"),
+            ("machine=stewart&machine=rss", "set-up"),
+            ("machine=stewart&file=run.npz", "set-up"),
+            ("machine=stewart&engine=warp", "engine"),
+            ("machine=stewart&limits=perhaps", "limits"),
+            ("machine=stewart&gain.position_gain=nan", r"gains\.position_gain"),
+            ("machine=stewart&loop=1", "loop"),
+            ("machine=stewart&camera=", "camera"),
+            ("machine=" + "a" * MAX_TEXT_LENGTH, "set-up"),
+            ("&".join(f"gain.{k}=1" for k in range(100)), "set-up"),
+        ],
+    )

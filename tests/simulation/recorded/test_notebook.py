@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from refusals import refused
 
 import twin
+from twin.simulation.recorded.files import ARRAY_FIELDS
 
 pytestmark = pytest.mark.quick
 
@@ -34,8 +35,7 @@ def test_a_notebook_shows_the_origin(run):
 
 
 def test_a_motion_without_rows_has_no_animation(run):
-    arrays = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
-    none = dataclasses.replace(run, **{name: getattr(run, name)[:0] for name in arrays})
+    none = dataclasses.replace(run, **{name: getattr(run, name)[:0] for name in ARRAY_FIELDS})
     with refused("no rows"):
         none.animate()
 

@@ -20,8 +20,6 @@ pytestmark = pytest.mark.quick
 
 START, RATES = [PAPER.home_length, 0.02, -0.01], [0.01, -0.02, 0.03]
 
-PRINTED_AND_COMPLETE = pytest.mark.parametrize("complete", [False, True])
-
 
 def wave(time):
     """Return forces [N] of all four actuators."""
@@ -55,14 +53,6 @@ def test_kinetic_energy_grows_by_the_work_of_all_forces(course):
     work = step * (power[1:-1].sum() + 0.5 * (power[0] + power[-1]))
     assert_allclose(kinetic[-1] - kinetic[0], work, rtol=0, atol=1e-6 * max(kinetic))
     assert run.drift < 1e-13
-
-
-@PRINTED_AND_COMPLETE
-def test_a_quarter_of_the_weight_on_each_pillar_holds_a_level_plate(complete):
-    held = np.full(4, 0.25 * PAPER.lifted_mass * PAPER.gravity)
-    start = [PAPER.home_length, 0.0, 0.0]
-    run = integrate_forced(PAPER, lambda _: held, 1.0, start, [0.0] * 3, complete=complete)
-    assert_allclose(run.plate, np.tile(start, (101, 1)), rtol=0, atol=1e-12)
 
 
 def test_a_tilted_plate_falls_further_only_with_complete_energies():

@@ -71,40 +71,22 @@ def printed():
     }
 
 
-def test_printed_velocity_and_acceleration_are_derivatives_of_the_position():
-    """Of the printed acceleration all but the gravity in its last line, see the errata."""
-    terms = printed()
-    for lower, higher in (("position", "velocity"), ("velocity", "acceleration")):
-        for value, slope in zip(terms[lower], terms[higher], strict=True):
-            assert sympy.expand(value.diff(terms["time"]) - slope) == 0
-
-
-def test_small_angle_motion_as_printed(subtests):
+@pytest.mark.parametrize(
+    "field", ["position", "velocity", "acceleration", "angular_velocity", "angular_acceleration"]
+)
+def test_small_angle_motion_as_printed(field):
     """The printed expressions along a motion whose z, phi and theta are polynomials of time."""
-    for field in [
-        "position",
-        "velocity",
-        "acceleration",
-        "angular_velocity",
-        "angular_acceleration",
-    ]:
-        with subtests.test(f"{field}"):
-            terms, (q, v, a) = printed(), states(3)
-            t = terms["time"]
-            motion = small_angle_head_motion(PLATE, HEAD, q, v, a)
-            for k in range(3):
-                z, phi, theta = (q[k, i] + v[k, i] * t + a[k, i] * t**2 / 2 for i in range(3))
-                center = (
-                    theta * (80 * theta - 41 * phi + 100 * z) / 100,
-                    41 * phi**2 / 100 - z * phi,
-                )
-                values = dict(zip(terms["functions"], (z, phi, theta, *center), strict=True))
-                values |= dict(zip(terms["head"], HEAD, strict=True))
-                expected = [
-                    float(entry.subs(values).doit().subs(t, 0))
-                    for entry in map(sympy.sympify, terms[field])
-                ]
-                assert_within(getattr(motion, field)[k], expected, 1e-13)
+    terms, (q, v, a) = printed(), states(1)
+    t = terms["time"]
+    z, phi, theta = (q[0, i] + v[0, i] * t + a[0, i] * t**2 / 2 for i in range(3))
+    center = theta * (80 * theta - 41 * phi + 100 * z) / 100, 41 * phi**2 / 100 - z * phi
+    values = dict(zip(terms["functions"], (z, phi, theta, *center), strict=True))
+    values |= dict(zip(terms["head"], HEAD, strict=True))
+    expected = [
+        float(entry.subs(values).doit().subs(t, 0)) for entry in map(sympy.sympify, terms[field])
+    ]
+    found = getattr(small_angle_head_motion(PLATE, HEAD, q, v, a), field)
+    assert_within(found[0], expected, 1e-13)
 
 
 def test_exact_motion_against_differences(derivative):
@@ -147,30 +129,7 @@ def test_specific_force_is_acceleration_minus_gravity(head):
         assert_array_equal(found.specific_force, felt)
 
 
-@pytest.mark.parametrize(
-    "field", ["position", "velocity", "acceleration", "angular_velocity", "angular_acceleration"]
-)
-def test_small_angle_motion_is_the_first_order_of_the_exact_one(field):
-    """A motion half as large is off by a quarter (angular velocity: compared in plate axes)."""
-    direction = [np.array(row) for row in ([0.02, 0.1, -0.05], [0.1, 0.5, 0.3], [1.0, -2.0, 3.0])]
-
-    def difference(size):
-        state = [size * row for row in direction]
-        state[0] = state[0] + [PLATE.home_length, 0.0, 0.0]
-        exact = getattr(exact_head_motion(PLATE, HEAD, *state), field)
-        if field == "angular_velocity":
-            to_plate = Rotation.from_euler("XY", state[0][1:]).inv()
-            exact = to_plate.apply(exact)
-        small = getattr(small_angle_head_motion(PLATE, HEAD, *state), field)
-        return float(np.abs(exact - small).max())
-
-    rate = np.log2(difference(0.02) / difference(0.01))
-    assert rate > 1.9
-
-
-def test_refused_head(subtests):
-    for head in [[0.0, 1.0], "head", [0.0, np.nan, 1.0]]:
-        with subtests.test(f"{head}"):
-            for motion in (exact_head_motion, small_angle_head_motion):
-                with refused("head"):
-                    motion(PLATE, head, *states())
+def test_refused_head():
+    for motion in (exact_head_motion, small_angle_head_motion):
+        with refused("head"):
+            motion(PLATE, [0.0, 1.0], *states())

@@ -14,8 +14,6 @@ from twin.papers.driving_simulator.studies import (
 
 MODEL = ExactModel(PLATE)
 
-POSE = np.array([0.36, 0.08, -0.03])
-
 
 def coordinates(count=50):
     """Return heave, roll and pitch far from home."""
