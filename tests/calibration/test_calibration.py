@@ -1,7 +1,5 @@
 """Calibration recovers known errors: exactly from exact data, within its intervals from noisy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +10,6 @@ from refusals import refused
 from tolerance import assert_within, max_abs
 
 import twin
-from twin.basics.arrays import FloatArray
 from twin.calibration import (
     Frames,
     LegErrors,
@@ -40,8 +37,7 @@ SPREAD = 2e-4
 
 def true_errors(machine, seed=3):
     legs = LegErrors(machine)
-    errors: FloatArray = SPREAD * legs.scales * np.random.default_rng(seed).normal(size=legs.shape)
-    return errors
+    return SPREAD * legs.scales * np.random.default_rng(seed).normal(size=legs.shape)
 
 
 def measured(name, frames, **settings):

@@ -1,7 +1,5 @@
 """Emulation on a link: step by step with controllers, and in real time on a false clock."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -38,7 +36,7 @@ class FalseClock:
 
     def __init__(self):
         self.now = 100.0
-        self.slept: list[float] = []
+        self.slept = []
 
     def read(self):
         """Return the time [s]; reading it takes 1 us."""

@@ -1,12 +1,10 @@
 """Commands of recorded samples: in logs from when they were in force, replayed at the end of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from recorded_motion import SPEEDS, sines
 
 from twin.analysis.platform import load
-from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.control.controller import sample_reference
 from twin.identification.result.identify import identify
@@ -15,13 +13,11 @@ from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.link.transport import open_source, samples
 from twin.logs import log_of, write_log
-from twin.motion.profiles import MultiSineMotion
 from twin.shadow.rehearsal import work
 from twin.shadow.shadow import Shadow
 from twin.shadow.thresholds import INFINITE_THRESHOLDS
 
 PERIOD, DURATION = 1e-3, 1.5
-FREQUENCIES = np.array([0.7, 1.3, 2.9, 4.1])
 DELAY = 3e-3
 """[s] The file has 2 ms."""
 
@@ -35,20 +31,7 @@ def stewart():
 @pytest.fixture(scope="module")
 def motion(stewart):
     """Return a motion with accelerations that show a period's delay."""
-    return shaken(stewart, DURATION)
-
-
-def shaken(stewart, duration):
-    """Return sines of all axes over a duration [s]."""
-    speeds = {"x": 0.04, "y": 0.04, "z": 0.03, "roll": 0.06, "pitch": 0.06, "yaw": 0.08}
-    return MultiSineMotion(
-        stewart.home,
-        frequencies=FREQUENCIES,
-        amplitude={axis: speed / (2.0 * np.pi * FREQUENCIES) for axis, speed in speeds.items()},
-        duration=duration,
-        phases="random",
-        fade_in=0.3,
-    )
+    return sines(stewart, SPEEDS, DURATION)
 
 
 def emulated(machine, motion, hidden):
@@ -118,7 +101,7 @@ def unexplained(machine, path):
     shadow, found = Shadow(machine, thresholds=INFINITE_THRESHOLDS), []
     for sample in samples(open_source(f"replay:{path}", machine), 1.0):
         found.append(shadow.update(sample).disturbance)
-    settled: FloatArray = np.array(found)[len(found) // 3 :]
+    settled = np.array(found)[len(found) // 3 :]
     return float(np.sqrt(np.mean(np.square(settled))))
 
 
@@ -158,7 +141,7 @@ def test_friction_is_found_in_forces_of_motors(stewart):
     friction = 1.3 * stewart.parameters.leg.drive.friction_torque
     changes = {"platform.body.mass": 103.0, "leg.drive.friction_torque": friction}
     hidden = stewart.with_(parameters=changes)
-    log = recorded(stewart, emulated(stewart, shaken(stewart, 3.0), hidden))
+    log = recorded(stewart, emulated(stewart, sines(stewart, SPEEDS, 3.0), hidden))
     found = identify(stewart, [log], ",".join(changes))
     assert found.forces is not None and found.forces.signal == "motor_forces"
     assert abs(found.forces.estimate.values[1] / friction - 1.0) < 0.02

@@ -157,7 +157,7 @@ def test_run_is_saved_and_replayed(desk, live, visit, tmp_path):
         page.runner.start()
         visitor = visit(server.url)
         visitor.wait_laid_out()
-        visitor.has_text("replay \u00b7 stewart")
+        visitor.has_text("replay · stewart")
         visitor.press("Pause")
         visitor.wait(lambda: state(visitor) in ("paused", "stopped"), "it stands still")
         visitor.enter("Time [s]", 0)
@@ -343,12 +343,6 @@ def is_well(desk, live):
 
 def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk, live):
     desk.turn_to("Push")
-    for name, place in zip("xyz", range(3), strict=True):
-        heading = desk.page.locator(".twin-columns b").nth(place)
-        above, below = heading.bounding_box(), desk.input("Force [N]").nth(place).bounding_box()
-        assert heading.inner_text() == name and above and below
-        middles = [box["x"] + 0.5 * box["width"] for box in (above, below)]
-        assert middles[0] == pytest.approx(middles[1], abs=2.0) and above["y"] < below["y"]
     for place, value in enumerate((0, 0, -1500)):
         desk.enter("Force [N]", value, place)
     desk.enter("For [s]", 0.5)

@@ -1,7 +1,5 @@
 """A shadow beside a source: ring, replay of its log, telemetry, and the command."""
 
-from __future__ import annotations
-
 import errno
 import signal
 
@@ -18,7 +16,6 @@ from twin.cli.tables import shadow as tables
 from twin.cli.tables.shadow import AlarmTable, counts
 from twin.errors import InputError
 from twin.link.emulated import parse_fault
-from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.link.transport.address import Counts
 from twin.logs import read_log, write_log
@@ -54,7 +51,7 @@ class Kept:
     """Telemetry that keeps what is sent."""
 
     def __init__(self):
-        self.sent: list[Sample] = []
+        self.sent = []
         self.counts = Counts()
 
     def send(self, sample):

@@ -53,18 +53,18 @@ class Orders(NamedTuple):
     shaking: Any
 
 
-def machine(name: str, configuration: str | None = None) -> Platform:
+def machine(name, configuration=None):
     """Return a machine with or without its hardware."""
     return twin.load(name) if configuration is None else twin.load(name, configuration)
 
 
-def heavier(platform: Platform, share: float = 1.2) -> Platform:
+def heavier(platform, share=1.2):
     """Return the machine with a heavier platform."""
     mass = platform.parameters.platform.body.mass
     return Platform(with_values(platform.parameters, {MASS: share * mass}))
 
 
-def orders(batch: Any, periods: int, seed: int = 0, *, shaken: bool = False) -> Orders:
+def orders(batch, periods, seed=0, *, shaken=False):
     """Return random commands for all rows `(N, periods, ...)`."""
     platform, size, random = batch.platform, batch.size, np.random.default_rng(seed)
     n, shape = platform.n_actuators, (size, periods)
@@ -88,7 +88,7 @@ def orders(batch: Any, periods: int, seed: int = 0, *, shaken: bool = False) -> 
     return Orders(command, feedforward, wrench, shaking)
 
 
-def advanced(batch: Any, given: Orders) -> Told:
+def advanced(batch, given):
     """Return what a batched plant tells `(N, periods, ...)` under orders `(N, periods, ...)`."""
     told = []
     for k in range(given.command.shape[1]):
@@ -102,7 +102,7 @@ def advanced(batch: Any, given: Orders) -> Told:
     return Told(*(np.stack(values, axis=1) for values in zip(*told, strict=True)))
 
 
-def stepped(batch: Any, row: int, given: Orders, start: Any = (None, None, None)) -> Told:
+def stepped(batch, row, given, start=(None, None, None)):
     """Return what engine and plant of the row's machine tell `(periods, ...)`, step by step."""
     platform, mode = batch.platforms[row], batch.mode
     engine = twin.make_engine(batch.name, platform, batch.timestep, batch.fidelity)
@@ -131,14 +131,14 @@ def stepped(batch: Any, row: int, given: Orders, start: Any = (None, None, None)
 
 
 def check_rows(
-    engine: str,
-    platform: Platform,
-    mode: str,
+    engine,
+    platform,
+    mode,
     *,
-    shaken: bool = False,
-    tolerance: float = 0.0,
-    **options: Any,
-) -> None:
+    shaken=False,
+    tolerance=0.0,
+    **options,
+):
     """Hold two rows in motion, one of them with another machine, against engine and plant.
 
     `tolerance` is that of what a batched plant otherwise has bit for bit from its engine.
@@ -175,7 +175,7 @@ def check_rows(
     batch.close()
 
 
-def check_alone(engine: str, platform: Platform, size: int, **options: Any) -> None:
+def check_alone(engine, platform, size, **options):
     """Compare rows of a batched plant with single machines, bit for bit.
 
     One of them fails, and another is reset while the others go on.
@@ -203,7 +203,7 @@ def check_alone(engine: str, platform: Platform, size: int, **options: Any) -> N
     batch.close()
 
 
-def check_again(engine: str, platform: Platform, **options: Any) -> None:
+def check_again(engine, platform, **options):
     """Hold a row that is reset after motion, and after it has failed, against a new batch."""
     batch = make_batched_plant(engine, platform, 2, PERIOD, **options)
     batch.reset(np.arange(2))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from tolerance import max_abs
@@ -13,8 +12,6 @@ from twin.errors import IntegrationError
 from twin.papers.compliant_legs.equations import solve_free, solve_locked
 from twin.papers.compliant_legs.machine import (
     NO_LOAD,
-    CompliantMachine,
-    Load,
     checked_state,
     dot,
     least_squares,
@@ -24,7 +21,6 @@ from twin.papers.compliant_legs.machine import (
 from twin.papers.compliant_legs.rest import (
     Equilibrium,
     Linearisation,
-    StaticForces,
     locked_deflection,
     platform_and_legs,
     static_forces,
@@ -47,13 +43,13 @@ class CompliantMotion(NamedTuple):
 
 
 def locked_motions(
-    machine: CompliantMachine,
-    time: FloatArray,
-    extension: Any,
-    pose: Any,
-    loads: Sequence[Load] = (NO_LOAD,),
-    twist: Any = None,
-) -> CompliantMotion:
+    machine,
+    time,
+    extension,
+    pose,
+    loads=(NO_LOAD,),
+    twist=None,
+):
     """Return the motions with locked actuators, one for each load, from the same state.
 
     Deflections follow from the pose, so the extensions stay where they are to rounding.
@@ -74,7 +70,7 @@ def locked_motions(
     _, (poses, twists, _) = checked_state(machine, pose, twist, None)
     initial_state = np.tile(np.concatenate([poses[0], twists[0]]), (len(loads), 1))
 
-    def change(state: FloatArray) -> FloatArray:
+    def change(state):
         poses, twists = normalised(state[:, :7]), state[:, 7:]
         deflection = locked_states(machine, poses, twists, lengths)
         wrenches = np.array(
@@ -92,15 +88,13 @@ def locked_motions(
     return CompliantMotion(time, poses, twists, locked_state.reshape((*poses.shape[:-1], -1)))
 
 
-def locked_states(
-    machine: CompliantMachine, pose: FloatArray, twist: FloatArray, extension: FloatArray
-) -> FloatArray:
+def locked_states(machine, pose, twist, extension):
     """Return the deflection states `(batch, 2n)` with actuators at fixed extensions `(n,)`."""
     legs = leg_state(machine, pose, twist, np.zeros((len(pose), 2 * machine.n_legs)))
     return np.hstack([legs.extension - extension, legs.length_rate])
 
 
-def pose_rate(pose: FloatArray, twist: FloatArray) -> FloatArray:
+def pose_rate(pose, twist):
     """Return the time derivatives `(batch, 7)` of poses with twists `(batch, 6)`."""
     scalar, vector, omega = pose[:, 3:4], pose[:, 4:], twist[:, 3:]
     scalar_rate = -(vector * omega).sum(axis=1, keepdims=True)
@@ -109,15 +103,13 @@ def pose_rate(pose: FloatArray, twist: FloatArray) -> FloatArray:
     )
 
 
-def normalised(pose: FloatArray) -> FloatArray:
+def normalised(pose):
     """Return poses `(..., 7)` with quaternions of norm one."""
     norm = np.linalg.norm(pose[..., 3:], axis=-1, keepdims=True)
     return np.concatenate([pose[..., :3], pose[..., 3:] / norm], axis=-1)
 
 
-def integrated(
-    change: Callable[[FloatArray], FloatArray], time: FloatArray, start: FloatArray
-) -> FloatArray:
+def integrated(change, time, start):
     """Return the states `(motions, steps, size)` from `start` `(motions, size)`.
 
     Raises:
@@ -144,13 +136,13 @@ def integrated(
 
 
 def power(
-    machine: CompliantMachine,
-    pose: Any,
-    twist: Any,
-    deflection: Any,
-    forces: Any,
-    wrench: Any = None,
-) -> FloatArray:
+    machine,
+    pose,
+    twist,
+    deflection,
+    forces,
+    wrench=None,
+):
     """Return the rate `(...)` [W] at which actuators, wrench and dampers change the energy."""
     n = machine.n_legs
     shape, (poses, twists, deflections, pushes, wrenches) = checked_state(
@@ -163,20 +155,20 @@ def power(
 
 
 def free_motion(
-    machine: CompliantMachine,
-    time: Any,
-    pose: Any,
-    twist: Any = None,
-    deflection: Any = None,
-    forces: Any = None,
-    load: Load = NO_LOAD,
-) -> CompliantMotion:
+    machine,
+    time,
+    pose,
+    twist=None,
+    deflection=None,
+    forces=None,
+    load=NO_LOAD,
+):
     """Return the motion under constant actuator forces from a state `(7,)`, `(6,)`, `(2n,)`."""
     n = machine.n_legs
     _, arrays = checked_state(machine, pose, twist, deflection, forces=(forces, n))
     start = np.concatenate([part[0] for part in arrays[:3]])
 
-    def change(state: FloatArray) -> FloatArray:
+    def change(state):
         poses, twists, deflections = np.split(state, [7, 13], axis=-1)
         poses = normalised(poses)
         found = solve_free(
@@ -190,7 +182,7 @@ def free_motion(
     return CompliantMotion(times, normalised(pose), twist, deflection)
 
 
-def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD) -> Equilibrium:
+def held_equilibrium(machine, pose, given=NO_LOAD):
     """Return the smallest actuator forces and the deflections at rest at a pose `(7,)`."""
     place, n = np.asarray(pose, dtype=float), machine.n_legs
     # The platform's forces are affine in the actuators': deflections follow from the springs.
@@ -203,16 +195,14 @@ def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD
     return Equilibrium(place, deflection, extension, forces, -at.joints, given)
 
 
-def _held(
-    machine: CompliantMachine, pose: FloatArray, forces: FloatArray, given: Load
-) -> tuple[FloatArray, StaticForces]:
+def _held(machine, pose, forces, given):
     """Return the deflections under given actuator forces, and all forces with them."""
     relaxed = static_forces(machine, pose, np.zeros(machine.n_legs), forces, given)
     deflection = relaxed.springs / machine.stiffness
     return deflection, static_forces(machine, pose, deflection, forces, given)
 
 
-def held_linearisation(machine: CompliantMachine, at: Equilibrium) -> Linearisation:
+def held_linearisation(machine, at):
     """Return the small motions of platform and deflections under constant actuator forces.
 
     They have 6 + n degrees of freedom: the springs push the masses m1 and m2 against the actuator's

@@ -35,7 +35,6 @@ from twin.basics.arrays import FloatArray, cross_matrix, rotation_matrix
 from twin.basics.optional import optional
 from twin.papers.compliant_legs.equations import platform_forces, platform_mass_matrix
 from twin.papers.compliant_legs.machine import (
-    CompliantMachine,
     checked_state,
     solved,
     tip_matrices,
@@ -83,7 +82,7 @@ class LegFunctions(NamedTuple):
 
 
 @lru_cache
-def leg_symbols() -> LegSymbols:
+def leg_symbols():
     """Return the energies of one leg as sympy expressions.
 
     Raises:
@@ -109,7 +108,7 @@ def leg_symbols() -> LegSymbols:
 
 
 @lru_cache
-def leg_functions() -> LegFunctions:
+def leg_functions():
     """Return the equations of motion of one leg, generated from its Lagrangian.
 
     Raises:
@@ -142,7 +141,7 @@ def leg_functions() -> LegFunctions:
     )
 
 
-def angles_of(direction: FloatArray) -> FloatArray:
+def angles_of(direction):
     """Return (first, second) [rad] of a unit vector `(3,)` in the leg's frame."""
     x, y, z = direction
     return np.array([np.arctan2(x, z), -np.arcsin(y)])
@@ -160,13 +159,13 @@ class ExtendedSolution(NamedTuple):
 
 
 def solve_extended(
-    machine: CompliantMachine,
-    pose: Any,
-    twist: Any,
-    deflection: Any,
-    forces: Any,
-    wrench: Any = None,
-) -> ExtendedSolution:
+    machine,
+    pose,
+    twist,
+    deflection,
+    forces,
+    wrench=None,
+):
     """Return the accelerations of one state from the legs' Lagrangian.
 
     Args:
@@ -208,9 +207,7 @@ def solve_extended(
     )
 
 
-def _leg(
-    machine: CompliantMachine, i: int, pose: FloatArray, twist: FloatArray, deflection: FloatArray
-) -> tuple[FloatArray, FloatArray, tuple[FloatArray, ...]]:
+def _leg(machine, i, pose, twist, deflection):
     """Return tip matrix, centripetal acceleration, and the leg's terms with tips in base axes."""
     joint_vector = rotation_matrix(pose[..., 3:]) @ machine.platform_joints[i]
     tips = tip_matrices(joint_vector)
@@ -253,7 +250,7 @@ def _leg(
     )
 
 
-def _home_frame(machine: CompliantMachine, i: int) -> FloatArray:
+def _home_frame(machine, i):
     """Return the rotation `(3, 3)` leg's frame to base: z along the leg at home."""
     home = machine.home
     tip = home[:3] + rotation_matrix(home[3:]) @ machine.platform_joints[i]

@@ -1,9 +1,5 @@
 """Machines whose bodies feel something else than gravity along -z."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -16,7 +12,7 @@ LEANING = (2.3, -1.7, -6.1)
 """[m/s2]; no entry zero or like another."""
 
 
-def in_field(platform: Platform, field: Any) -> Platform:
+def in_field(platform, field):
     """Return the machine where every body feels `field` (3,) [m/s2]; None: as it is."""
     if field is None:
         return platform
@@ -25,7 +21,7 @@ def in_field(platform: Platform, field: Any) -> Platform:
     return _with(platform, body=body)
 
 
-def turned(platform: Platform, turn: Rotation) -> Platform:
+def turned(platform, turn):
     """Return the machine turned about the base's origin, joints and axes of the base with it."""
     legs = platform.constants.legs
     rows = legs.rows.copy()
@@ -34,18 +30,18 @@ def turned(platform: Platform, turn: Rotation) -> Platform:
     return _with(platform, legs=type(legs)(rows))
 
 
-def _with(platform: Platform, **constants: Any) -> Platform:
+def _with(platform, **constants):
     other = Platform(platform.parameters)
     other.constants = platform.constants._replace(**constants)
     return other
 
 
-def turned_pose(pose: Any, turn: Rotation) -> Any:
+def turned_pose(pose, turn):
     """Return poses `(k, 7)` of a platform that is turned with its machine."""
     attitude = turn * Rotation.from_quat(pose[:, 3:], scalar_first=True)
     return np.hstack([turn.apply(pose[:, :3]), attitude.as_quat(scalar_first=True)])
 
 
-def turned_vectors(pairs: Any, turn: Rotation) -> Any:
+def turned_vectors(pairs, turn):
     """Return pairs of vectors `(k, 6)`, turned."""
     return np.hstack([turn.apply(pairs[:, :3]), turn.apply(pairs[:, 3:])])

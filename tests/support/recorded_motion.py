@@ -1,19 +1,14 @@
 """A hidden machine of the catalogue, moved by a controller that knows the file alone."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.engines import make_engine
 from twin.identification.parameters import gravity_field, select
-from twin.model.engine import State
 from twin.motion.profiles import MultiSineMotion
-from twin.simulation.simulate import Trajectory
 
 HIDDEN = {
     "platform.body.mass": 101.3,
@@ -29,28 +24,42 @@ FREQUENCIES = np.array([0.7, 1.3, 2.9, 4.1])
 
 
 @lru_cache(maxsize=1)
-def nominal() -> Platform:
+def nominal():
     return twin.load("stewart", configuration="hardware")
+
+
+SPEEDS = {"x": 0.04, "y": 0.04, "z": 0.03, "roll": 0.06, "pitch": 0.06, "yaw": 0.08}
+
+
+AXES = tuple(SPEEDS)
+
+FAST = np.array([1.0, 1.0, 1.6, 1.6])
+"""Times the speed of each sine, where the fast ones shall unload legs."""
+
+
+def sines(machine, speeds, duration=2.0, *, frequencies=FREQUENCIES, fade_in=0.3, seed=0):
+    """Return sines on axes; `speeds` are those of each one [m/s, rad/s] by axis."""
+    return MultiSineMotion(
+        machine.home,
+        frequencies=frequencies,
+        amplitude={axis: speed / (2.0 * np.pi * frequencies) for axis, speed in speeds.items()},
+        duration=duration,
+        phases="random",
+        seed=seed,
+        fade_in=fade_in,
+    )
 
 
 @lru_cache(maxsize=4)
 def recorded(
-    controller: str = "computed_torque",
-    duration: float = 2.0,
-    tilt: tuple[float, ...] = (),
-    engine: str = "analytic",
-) -> Trajectory:
+    controller="computed_torque",
+    duration=2.0,
+    tilt=(),
+    engine="analytic",
+):
     """Return a run of the hidden machine along a multi-sine, on a base with tilts [rad]."""
     machine = nominal()
-    speeds = {"x": 0.04, "y": 0.04, "z": 0.03, "roll": 0.06, "pitch": 0.06, "yaw": 0.08}
-    motion = MultiSineMotion(
-        machine.home,
-        frequencies=FREQUENCIES,
-        amplitude={axis: speed / (2.0 * np.pi * FREQUENCIES) for axis, speed in speeds.items()},
-        duration=duration,
-        phases="random",
-        fade_in=0.3,
-    )
+    motion = sines(machine, SPEEDS, duration)
     hidden = machine.with_(parameters=HIDDEN)
     law = make_controller(controller, hidden, motion)
     if not tilt:
@@ -60,10 +69,10 @@ def recorded(
     base, away = make_engine(engine, hidden, TIMESTEP), gravity_field(machine, (), ()) - field
     place = base.reset
 
-    def reset(*start: object) -> State:
+    def reset(*start):
         place(*start)
         base.shake(away)
         return base.state
 
-    base.reset = reset  # type: ignore[method-assign]
+    base.reset = reset
     return hidden.simulate(duration, controller=law, engine=base)

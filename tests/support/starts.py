@@ -9,7 +9,7 @@ from scales import scale_of
 
 from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
-from twin.model.integrate import Solution, integrate
+from twin.model.integrate import integrate
 
 SHARES = np.array([0.016, -0.013, 0.03, 0.063, -0.047, 0.03])
 """Start twist in lengths and radians in the machine's pace."""
@@ -27,18 +27,18 @@ class Start(NamedTuple):
     """actuator forces that hold it at home"""
     wrench: Any
 
-    def run(self, duration: float, **options: Any) -> Solution:
+    def run(self, duration, **options):
         """Return the motion over `duration` paces; `timestep` in paces."""
         if "timestep" in options:
             options["timestep"] *= self.pace
         given = {"twist": self.twist, "deflection": self.deflection} | options
         return integrate(self.platform, duration * self.pace, **given)
 
-    def energies(self, states: Any) -> tuple[Any, Any]:
+    def energies(self, states):
         """Return kinetic and potential energies of states `(k, m)`."""
         return self.platform.energy(states[:, :7], states[:, 7:13], deflection=states[:, 13:])
 
-    def power(self, states: Any, forces: Any, wrench: Any) -> Any:
+    def power(self, states, forces, wrench):
         """Return what forces and wrench put in, less what springs and floor turn into heat."""
         pose, twist, deflection = states[:, :7], states[:, 7:13], states[:, 13:]
         rates = np.einsum("kij,kj->ki", self.platform.jacobian(pose), twist)
@@ -48,7 +48,7 @@ class Start(NamedTuple):
         return rates @ forces + twist @ wrench - lost
 
 
-def start_of(platform: Platform) -> Start:
+def start_of(platform):
     """Return a machine at home, its springs a little stretched."""
     scale, k = scale_of(platform), platform.n_deflections
     twist = SHARES * np.repeat([scale.length, 1.0], 3) / scale.pace
@@ -63,9 +63,9 @@ def start_of(platform: Platform) -> Start:
     )
 
 
-def without_damping(platform: Platform) -> Platform:
+def without_damping(platform):
     """Return the machine with dampers and friction removed."""
-    content: dict[str, Any] = platform.parameters.model_dump()
+    content = platform.parameters.model_dump()
     for table in (content["leg"], *(variant["leg"] for variant in content["variant"])):
         for name in ("axial", "damping", "friction"):
             if name == "axial" and name in table:

@@ -1,19 +1,16 @@
 """Errors that a trial expects, beside those of an identification from another engine."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from recorded_motion import FREQUENCIES, TIMESTEP, nominal
+from recorded_motion import FAST, TIMESTEP, nominal, sines
+from refusals import refused
 
 import twin
 from twin.control import make_controller
-from twin.errors import InputError
 from twin.identification.excitation import trial
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
-from twin.motion.profiles import MultiSineMotion
 
 TRUTH = {
     "platform.body.mass": 101.3,
@@ -23,22 +20,14 @@ TRUTH = {
 }
 
 
-def shaken(speed: float) -> MultiSineMotion:
+def shaken(speed):
     """Return a motion whose fast sines unload the legs if they are large."""
-    sizes = np.array([1.0, 1.0, 1.6, 1.6]) / (2.0 * np.pi * FREQUENCIES)
-    return MultiSineMotion(
-        nominal().home,
-        frequencies=FREQUENCIES,
-        amplitude=dict.fromkeys(("x", "y", "roll", "pitch", "yaw"), speed * sizes),
-        duration=2.0,
-        phases="random",
-        seed=1,
-        fade_in=0.3,
-    )
+    speeds = dict.fromkeys(("x", "y", "roll", "pitch", "yaw"), speed * FAST)
+    return sines(nominal(), speeds, seed=1)
 
 
 @pytest.mark.slow
-def test_errors_of_play_and_stiffness_are_those_of_an_identification() -> None:
+def test_errors_of_play_and_stiffness_are_those_of_an_identification():
     machine, motion = nominal(), shaken(0.07)
     parameters = select(machine, list(TRUTH))
     expected = trial(machine, motion, parameters).expected_errors
@@ -56,7 +45,7 @@ def test_errors_of_play_and_stiffness_are_those_of_an_identification() -> None:
 
 
 @pytest.mark.quick
-def test_a_play_that_no_leg_crosses_keeps_its_spread() -> None:
+def test_a_play_that_no_leg_crosses_keeps_its_spread():
     machine = nominal()
     parameters = select(machine, ["leg.drive.backlash", "leg.drive.stiffness"])
     seen = trial(machine, shaken(0.01), parameters)
@@ -65,7 +54,7 @@ def test_a_play_that_no_leg_crosses_keeps_its_spread() -> None:
 
 
 @pytest.mark.quick
-def test_a_machine_without_commands_is_refused() -> None:
+def test_a_machine_without_commands_is_refused():
     machine = twin.load("driving_simulator", "hardware")
-    with pytest.raises(InputError, match="one actuator per degree"):
+    with refused("one actuator per degree"):
         trial(machine, shaken(0.01), select(machine, "leg.drive.backlash"))

@@ -1,15 +1,12 @@
 """Drives between motors and legs: what the linear stage makes of numbers that nobody asked for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 import pytest
+from recorded_motion import AXES, nominal, sines
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.identification.linear import (
     ForceSamples,
@@ -24,7 +21,6 @@ from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.logs import Log, log_of
 from twin.machine.randomisation.sampler import nominal_value
-from twin.motion.profiles import MultiSineMotion
 
 FREQUENCIES = np.array([0.4, 0.9, 1.7, 2.9])
 EARLY = 2.5e-4
@@ -36,27 +32,13 @@ UNKNOWN = (
 )
 
 
-def shaken(machine: Platform, speed: float, duration: float, seed: int) -> MultiSineMotion:
+def shaken(machine, speed, duration, seed):
     """Return a motion with sines of this speed [m/s, rad/s] on all axes."""
-    return MultiSineMotion(
-        machine.home,
-        duration=duration,
-        frequencies=FREQUENCIES,
-        amplitude=dict.fromkeys(
-            ("x", "y", "z", "roll", "pitch", "yaw"), speed / (2.0 * np.pi * FREQUENCIES)
-        ),
-        phases="random",
-        seed=seed,
-        fade_in=0.5,
-    )
+    speeds = dict.fromkeys(AXES, speed)
+    return sines(machine, speeds, duration, frequencies=FREQUENCIES, fade_in=0.5, seed=seed)
 
 
-@lru_cache(maxsize=1)
-def nominal() -> Platform:
-    return twin.load("stewart", "hardware")
-
-
-def emulated(hidden: Platform, seed: int) -> Log:
+def emulated(hidden, seed):
     """Return encoders and forces of the motors, as the emulated machine sends them over 6 s."""
     file, duration = nominal(), 6.0
     motion = shaken(file, 0.08, duration, seed)
@@ -73,7 +55,7 @@ def emulated(hidden: Platform, seed: int) -> Log:
 
 
 @pytest.mark.slow
-def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
+def test_intervals_of_the_payload_hold_with_unknown_drives():
     """Friction, inertia, play and stiffness of each drive are away from the file by their spreads.
 
     The inertia of a motor is seen 719 kg at its leg, so 10 % of it outweigh the payload. Forces
@@ -105,7 +87,7 @@ def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
 
 
 @pytest.mark.quick
-def test_drives_that_are_asked_for_are_not_added_again() -> None:
+def test_drives_that_are_asked_for_are_not_added_again():
     machine = nominal()
     assert of_drives(machine, (), "legs") == ()
     fields = {each.path.rpartition(".")[2] for each in of_drives(machine, (), "motors")}
@@ -117,7 +99,7 @@ def test_drives_that_are_asked_for_are_not_added_again() -> None:
 
 
 @pytest.mark.quick
-def test_constants_and_biases_of_motors_come_back_with_the_payload() -> None:
+def test_constants_and_biases_of_motors_come_back_with_the_payload():
     """Forces that drives believe in are those of their motors over the constants, and biased."""
     machine, random = nominal(), np.random.default_rng(3)
     hidden = machine.with_(parameters={"platform.body.mass": 103.0})
@@ -142,7 +124,7 @@ def test_constants_and_biases_of_motors_come_back_with_the_payload() -> None:
 
 
 @pytest.mark.slow
-def test_springy_transmissions_with_dampers_are_no_delay_of_the_forces() -> None:
+def test_springy_transmissions_with_dampers_are_no_delay_of_the_forces():
     """Their deflection is 8 ms behind the force in the cranks of `rss`."""
     machine = twin.load("rss", "hardware")
     law = make_controller("computed_torque", machine, shaken(machine, 0.05, 3.0, 0))

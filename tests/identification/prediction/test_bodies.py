@@ -1,7 +1,5 @@
 """Free coordinates of bodies: each is possible, and leads back to the same numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from twin.identification.prediction.bodies import BodyCoordinates
 pytestmark = pytest.mark.quick
 
 
-def test_every_point_is_a_possible_body_and_leads_back() -> None:
+def test_every_point_is_a_possible_body_and_leads_back():
     """The machine's own check refuses bodies that break the triangle inequality."""
     machine = twin.load("stewart")
     parameters = select(machine, "payload")
@@ -30,7 +28,7 @@ def test_every_point_is_a_possible_body_and_leads_back() -> None:
         assert bodies.free(x) == pytest.approx(y, abs=1e-3)
 
 
-def test_derivatives_are_those_of_the_map() -> None:
+def test_derivatives_are_those_of_the_map():
     parameters = select(twin.load("stewart"), "payload")
     bodies = BodyCoordinates(parameters)
     y = bodies.free(np.full(len(parameters), 0.1))
@@ -39,14 +37,14 @@ def test_derivatives_are_those_of_the_map() -> None:
     assert change == pytest.approx(2.0 * bodies.slopes(y) @ step, rel=1e-4, abs=1e-9)
 
 
-def test_moments_that_are_not_all_free_stay_as_they_are() -> None:
+def test_moments_that_are_not_all_free_stay_as_they_are():
     parameters = select(twin.load("stewart"), "platform.body.mass, platform.body.inertia.2.2")
     bodies, x = BodyCoordinates(parameters), np.array([0.5, -0.3])
     assert (bodies.free(x) == x).all()
     assert (bodies.slopes(x) == np.eye(2)).all()
 
 
-def test_a_plane_body_has_finite_coordinates() -> None:
+def test_a_plane_body_has_finite_coordinates():
     machine = twin.load("stewart")
     moments = {"0.0": 1.0, "0.1": 0.0, "0.2": 0.0, "1.1": 1.0, "1.2": 0.0, "2.2": 2.0}
     entries = {f"platform.body.inertia.{key}": value for key, value in moments.items()}

@@ -1,7 +1,5 @@
 """Machines of the rig, which share neither drives nor friction with the model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from recorded_motion import nominal
@@ -19,7 +17,7 @@ TRUTH = {
 }
 
 
-def motion() -> MultiSineMotion:
+def motion():
     return MultiSineMotion(
         nominal().home,
         frequencies=[0.5, 1.1, 2.3, 3.1],
@@ -32,7 +30,7 @@ def motion() -> MultiSineMotion:
 
 
 @pytest.mark.slow
-def test_a_clean_machine_is_found_within_its_intervals() -> None:
+def test_a_clean_machine_is_found_within_its_intervals():
     """Inertias are right within one per cent: the step of the simulation leaves no bias."""
     log = record(nominal().with_(parameters=TRUTH), motion(), model=nominal())
     found = identify(nominal(), [log], PARAMETERS)
@@ -48,7 +46,7 @@ def test_a_clean_machine_is_found_within_its_intervals() -> None:
 
 
 @pytest.mark.slow
-def test_intervals_hold_on_a_base_that_resonates() -> None:
+def test_intervals_hold_on_a_base_that_resonates():
     """What is missed is small and looks like inertia in all windows."""
     conditions = Conditions(base_frequency=25.0)
     log = record(nominal().with_(parameters=TRUTH), motion(), conditions, model=nominal())
@@ -61,7 +59,7 @@ def test_intervals_hold_on_a_base_that_resonates() -> None:
 
 
 @pytest.mark.slow
-def test_a_cable_is_named_and_its_term_pays() -> None:
+def test_a_cable_is_named_and_its_term_pays():
     conditions = Conditions(cable_stiffness=3000.0, cable_force=(20.0, 0.0, -10.0))
     heavier = nominal().with_(parameters={"platform.body.mass": 104.6})
     log = record(heavier, motion(), conditions, model=nominal())
@@ -71,7 +69,7 @@ def test_a_cable_is_named_and_its_term_pays() -> None:
 
 
 @pytest.mark.slow
-def test_forces_of_motors_have_no_interval_where_the_model_misses_much() -> None:
+def test_forces_of_motors_have_no_interval_where_the_model_misses_much():
     """They pass the same drives under the same cable as the predictions."""
     conditions = Conditions(
         cable_stiffness=3000.0,

@@ -3,10 +3,6 @@
 Needs NUMBA_ENABLE_CUDASIM=1 in the environment before numba is imported.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -16,7 +12,6 @@ from tolerance import max_abs
 
 import twin
 import twin.envs
-from twin.analysis.platform import Platform
 from twin.errors import (
     ForwardKinematicsError,
     IntegrationError,
@@ -31,23 +26,23 @@ from twin.model.device import CardModel, CardMotion
 COUNT = 4
 
 
-def host(value: Any) -> Any:
+def host(value):
     """Return an array of the card as one of numpy."""
     return value.copy_to_host()
 
 
-def difference(found: Any, expected: Any) -> float:
+def difference(found, expected):
     """Return the largest difference from `expected`, in parts of its largest entry."""
     return float(max_abs(found - expected) / max_abs(expected))
 
 
 @pytest.fixture
-def some(states: States) -> States:
+def some(states):
     """A few of the states."""
     return States(*(array[:COUNT] for array in states))
 
 
-def all_calls(model: Any, s: States) -> dict[str, Any]:
+def all_calls(model, s):
     """Return the results of all batch calls."""
     inside = {"deflection": s.deflection}
     kinetic, potential = model.energy(s.pose, s.twist, **inside)
@@ -65,14 +60,14 @@ def all_calls(model: Any, s: States) -> dict[str, Any]:
     }
 
 
-def test_batches_equal_the_processor(platform: Platform, some: States) -> None:
+def test_batches_equal_the_processor(platform, some):
     found, expected = all_calls(platform.on("cuda"), some), all_calls(platform, some)
     for name, value in expected.items():
         assert host(found[name]).shape == value.shape
         assert difference(host(found[name]), value) < 1e-12, name
 
 
-def test_poses_equal_the_processor(platform: Platform, some: States) -> None:
+def test_poses_equal_the_processor(platform, some):
     card, coordinates = platform.on("cuda"), platform.inverse_kinematics(some.pose)
     for guess in (platform.home, some.pose[::-1].copy()):
         expected = platform.forward_kinematics(coordinates, np.broadcast_to(guess, (COUNT, 7)))
@@ -84,7 +79,7 @@ def test_poses_equal_the_processor(platform: Platform, some: States) -> None:
     np.testing.assert_array_equal(host(out), host(card.forward_kinematics(coordinates)))
 
 
-def test_coordinates_without_a_pose_are_named(stewart: Platform) -> None:
+def test_coordinates_without_a_pose_are_named(stewart):
     coordinates = np.tile(stewart.home_coordinates, (3, 1))
     coordinates[1, 0] *= 3.0
     with pytest.raises(ForwardKinematicsError, match="entry 1: no pose") as caught:
@@ -93,7 +88,7 @@ def test_coordinates_without_a_pose_are_named(stewart: Platform) -> None:
     np.testing.assert_array_equal(caught.value.data["pose"], stewart.home)
 
 
-def test_steps_equal_the_processor(platform: Platform, some: States) -> None:
+def test_steps_equal_the_processor(platform, some):
     k, step, count = platform.n_deflections, 1e-4, 3
     moved = platform.on("cuda").advance(
         some.pose, some.twist, some.forces, some.wrench, deflection=some.deflection,
@@ -109,7 +104,7 @@ def test_steps_equal_the_processor(platform: Platform, some: States) -> None:
         assert difference(found, y) < 1e-12
 
 
-def test_results_stay_on_the_card(stewart: Platform) -> None:
+def test_results_stay_on_the_card(stewart):
     card, forces = stewart.on("cuda"), stewart.inverse_dynamics(stewart.home, [0] * 6, [0] * 6)
     moved = card.advance(np.tile(stewart.home, (2, 3, 1)), np.zeros(6), forces, steps=2)
     again = card.advance(
@@ -121,7 +116,7 @@ def test_results_stay_on_the_card(stewart: Platform) -> None:
     np.testing.assert_allclose(host(again.pose)[1, 2], stewart.home, rtol=0, atol=1e-9)
 
 
-def test_results_go_to_arrays_that_are_given(platform: Platform, some: States) -> None:
+def test_results_go_to_arrays_that_are_given(platform, some):
     card, n = platform.on("cuda"), platform.n_actuators
     calls = (
         (card.inverse_kinematics, (some.pose,), (n,)),
@@ -147,7 +142,7 @@ def test_results_go_to_arrays_that_are_given(platform: Platform, some: States) -
                 call(*given, out=wrong)
 
 
-def test_batches_may_be_empty(platform: Platform) -> None:
+def test_batches_may_be_empty(platform):
     card, n = platform.on("cuda"), platform.n_actuators
     poses, twists, forces = np.zeros((0, 7)), np.zeros((0, 6)), np.zeros((0, n))
     assert card.inverse_kinematics(poses).shape == (0, n)
@@ -156,7 +151,7 @@ def test_batches_may_be_empty(platform: Platform) -> None:
     assert (moved.pose.shape, moved.twist.shape) == ((0, 7), (0, 6))
 
 
-def test_states_are_advanced_in_place() -> None:
+def test_states_are_advanced_in_place():
     machine = twin.load("compliant_stewart")
     card = machine.on("cuda")
     k, forces = machine.n_deflections, np.full(machine.n_actuators, 100.0)
@@ -172,7 +167,7 @@ def test_states_are_advanced_in_place() -> None:
         np.testing.assert_allclose(host(found), host(right), rtol=0, atol=1e-14)
 
 
-def test_failures_are_raised_on_demand(stewart: Platform) -> None:
+def test_failures_are_raised_on_demand(stewart):
     card = stewart.on("cuda", checked=False)
     poses = np.tile(stewart.home, (3, 1))
     card.check()
@@ -187,7 +182,7 @@ def test_failures_are_raised_on_demand(stewart: Platform) -> None:
     card.check()
 
 
-def test_what_is_wrong_is_refused(stewart: Platform) -> None:
+def test_what_is_wrong_is_refused(stewart):
     card = stewart.on("cuda")
     poses = np.tile(stewart.home, (3, 1))
     poses[2, 3:] *= 1.1
@@ -207,10 +202,10 @@ def test_what_is_wrong_is_refused(stewart: Platform) -> None:
         card.forward_dynamics(stewart.home, twists, np.zeros(6))
 
 
-def test_a_wrong_layout_is_found(stewart: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_layout_is_found(stewart, monkeypatch):
     """Rows that are read by columns must not pass the comparison."""
 
-    def by_columns(given: Any, k: int, size: int, out: Any) -> None:
+    def by_columns(given, k, size, out):
         count = given.shape[0] // max(size, 1)
         for j in range(size):
             out[j] = given[j * count + (k if count > 1 else 0)]
@@ -223,7 +218,7 @@ def test_a_wrong_layout_is_found(stewart: Platform, monkeypatch: pytest.MonkeyPa
     assert difference(host(card.jacobian_derivative(stewart.home, twists)), expected) > 1e-3
 
 
-def environments(machine: str, size: int, **options: Any) -> tuple[Any, Any]:
+def environments(machine, size, **options):
     """Return vector environments on the card and on the processor, begun with the same seed."""
     made = [
         gym.make_vec(
@@ -246,7 +241,7 @@ CASES = (
 
 
 @pytest.mark.parametrize(("machine", "options"), CASES)
-def test_environments_equal_the_processor(machine: str, options: dict[str, Any]) -> None:
+def test_environments_equal_the_processor(machine, options):
     card, processor = environments(machine, 2, **options)
     starts = host(card.reset()[0])
     random = np.random.default_rng(3)
@@ -266,7 +261,7 @@ def test_environments_equal_the_processor(machine: str, options: dict[str, Any])
     assert not any(host(end).any() for end in ends)
 
 
-def test_an_action_that_is_no_number_ends_its_episode_alone() -> None:
+def test_an_action_that_is_no_number_ends_its_episode_alone():
     card, processor = environments("stewart", 2)
     actions = np.zeros(processor.action_space.shape)
     actions[1, 2] = np.nan
@@ -276,8 +271,8 @@ def test_an_action_that_is_no_number_ends_its_episode_alone() -> None:
         card.step(np.zeros((3, 6)))
 
 
-def test_rows_laid_out_wrongly_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def by_rows(arrays: list[Any], kind: type) -> Any:
+def test_rows_laid_out_wrongly_are_found(monkeypatch):
+    def by_rows(arrays, kind):
         each = [np.asarray(array, dtype=kind).reshape(len(array), -1) for array in arrays]
         return np.concatenate(each, axis=1).reshape(-1)
 
@@ -287,8 +282,8 @@ def test_rows_laid_out_wrongly_are_found(monkeypatch: pytest.MonkeyPatch) -> Non
     assert max_abs(host(card.step(actions)[0]) - processor.step(actions)[0]) > 1e-3
 
 
-def test_what_the_card_cannot_do_is_refused() -> None:
-    wrong: tuple[dict[str, Any], ...] = (
+def test_what_the_card_cannot_do_is_refused():
+    wrong = (
         {"engine": "mujoco"},
         {"randomisation": {"gravity": [9.0, 10.0]}},
         {"autoreset_mode": "SameStep"},

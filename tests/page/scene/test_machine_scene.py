@@ -86,18 +86,6 @@ def test_bodies_are_where_an_engine_has_them(server, name):
     assert seen > 2 * platform.n_actuators
 
 
-def test_the_feet_of_pillars_slide(server):
-    platform = twin.load("driving_simulator")
-    machine = MachineScene(server, platform)
-    before = machine.bodies["leg_2_carriage"].position.copy()
-    turn = Rotation.from_euler("x", 4.0, degrees=True).as_quat(scalar_first=True)
-    pose = platform.constrain(np.array([*platform.home[:3], *turn])).pose
-    machine.update(Scene(pose))
-    slid = machine.bodies["leg_2_carriage"].position - before
-    assert max_abs(slid[:2]) > 1e-3
-    assert slid[2] == 0.0
-
-
 def test_what_stands_still_sends_nothing(server, sent):
     platform = twin.load("stewart")
     machine = MachineScene(server, platform)

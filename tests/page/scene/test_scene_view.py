@@ -15,7 +15,7 @@ import twin
 from twin.machine.payload import Occupant, seated_on
 from twin.page.scene import machine_scene as trace_file
 from twin.page.scene.machine_scene import centre_of_mass
-from twin.page.scene.scene_view import FIELD_OF_VIEW, LAYERS, SceneView, viewpoint
+from twin.page.scene.scene_view import FIELD_OF_VIEW, LAYERS, SceneView, touched, viewpoint
 from twin.simulation.simulate import Scene
 from twin.viewer.camera import VIEWS
 
@@ -235,18 +235,15 @@ def test_a_push_is_seen_while_it_acts(server, view, stewart):
     view.show("push", True)
     assert view.push.node.visible
     view.update(Scene(pose), 2.5)
-    assert not view.push.node.visible
-    view.show("push", False)
     view.show("push", True)
     assert not view.push.node.visible
 
 
 def test_a_reset_ends_a_push(view, stewart):
     view.push.begin(np.ones(3), np.ones(3), np.zeros(3), time=2.0, duration=0.5)
-    view.update(Scene(stewart.home), 0.0)
-    assert not view.push.node.visible
-    view.update(Scene(stewart.home), 2.1)
-    assert not view.push.node.visible
+    for time in (0.0, 2.1):
+        view.update(Scene(stewart.home), time)
+        assert not view.push.node.visible
 
 
 def test_a_moment_is_drawn_in_its_sense(server, view):
@@ -267,6 +264,20 @@ def test_stronger_pushes_are_longer(server, view):
         lengths.append(float(np.linalg.norm(end - start)))
     assert lengths == sorted(lengths)
     assert 0.1 * view.machine.size < lengths[0] < lengths[-1] < 0.5 * view.machine.size
+
+
+def test_touched_point_is_in_the_platform_frame(view, stewart):
+    [pose] = poses_within_limits(stewart, 1, 7)
+    shaken = np.array([0.01, 0.02, 0.03])
+    view.update(Scene(pose, base_displacement=shaken), 0.0)
+    mesh = view.machine.parts["platform", "platform"]
+    middles = mesh.vertices[mesh.faces].mean(axis=1)
+    point = middles[middles[:, 2].argmax()]
+    turn = Rotation.from_quat(pose[3:], scalar_first=True)
+    down = turn.apply([0.0, 0.0, -2.0])
+    above = shaken + pose[:3] + turn.apply(point) - down
+    assert_within(touched(view.machine, above, down), point, 1e-6)
+    assert touched(view.machine, above, -down) is None
 
 
 # Cameras.
