@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from console import console
 from refusals import refused
-from tolerance import max_abs
+from tolerance import assert_within, max_abs
 
 from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.feasibility.course import leg_points
@@ -221,9 +221,7 @@ def test_joints_anywhere_repeat_and_need_less(hexapod, content, count):
     joints = count // content["symmetry"]
     for points in (found.machine.base_joints, found.machine.platform_joints):
         assert points.shape == (count, 3)
-        np.testing.assert_allclose(
-            points @ rotation.T, np.roll(points, -joints, axis=0), rtol=0.0, atol=1e-8
-        )
+        assert_within(points @ rotation.T, np.roll(points, -joints, axis=0), 1e-8)
     assert found.figures["force"] < 0.95 * hexapod.figures["force"]
 
 

@@ -5,6 +5,7 @@ import pytest
 from browser_rig import SCENE, TABLET, Visitor, background, changed, colours
 from live_rig import Live
 from scipy.spatial.transform import Rotation
+from tolerance import max_abs
 
 from twin.page.machine_page import replay_page
 from twin.page.server.page_server import PageServer
@@ -298,7 +299,7 @@ def test_keys_reset_and_move_the_slider_that_was_used_last(desk, live):
     before = camera.position
     desk.page.locator(SCENE).click(position={"x": 20.0, "y": 20.0})
     keyboard.press("ArrowLeft", delay=500.0)
-    desk.wait(lambda: np.abs(camera.position - before).max() > 0.01, "the view turns")
+    desk.wait(lambda: max_abs(camera.position - before) > 0.01, "the view turns")
     assert desk.number("pitch [deg]") == goal
     keyboard.press("h")
     desk.wait(lambda: desk.number("pitch [deg]") == 0.0, "h goes home")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from opcua_server import OpcUaServer
 from started import PATIENCE, free_port, started
+from tolerance import max_abs
 from typer.testing import CliRunner
 
-from twin.analysis.platform import load
 from twin.cli import app
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
@@ -27,12 +27,6 @@ BEGUN = 1.7e9
 """[s] Time of a machine's clock that began in 1970, at its start."""
 
 LOST = ALARM_KINDS.index("counts")
-
-
-@pytest.fixture(scope="module")
-def stewart():
-    """The machine with its drives."""
-    return load("stewart", "hardware")
 
 
 def next_of(link):
@@ -125,7 +119,7 @@ def test_samples_by_opc_ua(stewart, tmp_path):
     assert f"samples: {len(samples)}, missed 0, late 0" in shadow.output
     before = [k for k, each in enumerate(samples) if each.time < fault]
     errors = [found[k].values["coordinates"] - samples[k].values["coordinates"] for k in before]
-    assert np.abs(errors[len(errors) // 2 :]).max() < 2e-5
+    assert max_abs(errors[len(errors) // 2 :]) < 2e-5
     [[time, kind, leg, *_]] = alarms_in(alarms)
     assert (kind, leg) == ("counts", "4")
     assert 0.0 < float(time) - BEGUN - fault < 0.1

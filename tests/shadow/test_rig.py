@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from twin.analysis.platform import load
 from twin.link.protocol import Sample
 from twin.link.transport.source import Replay
 from twin.logs import LogMapping, write_log
@@ -19,12 +18,6 @@ DELAY = 0.012
 
 FORCE_NOISE = 5.0
 """[N]"""
-
-
-@pytest.fixture(scope="module")
-def stewart():
-    """The machine with its drives."""
-    return load("stewart", "hardware")
 
 
 def log_of(machine, mode, seconds=END, **conditions):

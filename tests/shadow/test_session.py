@@ -6,7 +6,7 @@ import signal
 import numpy as np
 import pytest
 from refusals import refused
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 from typer.testing import CliRunner
 
 from twin.analysis.platform import load
@@ -60,12 +60,6 @@ class Kept:
 
     def close(self):
         """Nothing is open."""
-
-
-@pytest.fixture(scope="module")
-def stewart():
-    """The machine with its drives."""
-    return load("stewart", "hardware")
 
 
 @pytest.fixture(scope="module")
@@ -293,7 +287,7 @@ def test_machines_with_redundant_legs_are_watched(name):
     for sample in work(machine, working_motion(machine, 3.7, 1), faults=[fault]):
         state = shadow.update(sample)
         if 1.5 < sample.time < 3.5:
-            errors.append(np.abs(state.pose[:3] - sample.values["pose"][:3]).max())
+            errors.append(max_abs(state.pose[:3] - sample.values["pose"][:3]))
     # Readings and tracker with 20 um of noise each, of which the largest are five times as much.
     assert max(errors) < 2e-4
     assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [("counts", 3)]

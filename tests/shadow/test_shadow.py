@@ -32,12 +32,6 @@ FIRST = 4.0
 """[s] At which faults begin."""
 
 
-@pytest.fixture(scope="module")
-def stewart():
-    """The machine with its drives, as the file describes it."""
-    return load("stewart", "hardware")
-
-
 def measurements(machine, seconds, faults=(), seed=1):
     """Yield samples of a machine that differs from its file, at work."""
     reference = working_motion(machine, seconds, seed)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.testing import assert_array_equal
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.platform import Platform
@@ -74,7 +74,7 @@ def orders(batch, periods, seed=0, *, shaken=False):
         else None
     )
     held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=inside)
-    strong = float(np.abs(held).max())
+    strong = float(max_abs(held))
     command = random.uniform(-1.0, 1.0, (*shape, n))
     if batch.mode == "velocity":
         span = (platform.maximum_coordinates - platform.minimum_coordinates).min()

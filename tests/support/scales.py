@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from tolerance import max_abs
 
 PERIODS = 5.0
 """Of a spring's inverse frequency: nearly one whole period."""
@@ -57,5 +58,5 @@ def scale_of(platform):
         time,
         min(time, PERIODS * spring_time(platform)),
         gravity * (platform.parameters.platform.body.mass + legs),
-        float(np.abs(held).max()),
+        float(max_abs(held)),
     )

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from refusals import assert_all_refused, refused
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.identification.excitation import (
@@ -38,8 +38,8 @@ def test_the_motion_keeps_all_limits_and_rests_at_both_ends(found):
     # A motion that is much smaller than the machine allows shows less.
     assert found.feasibility.margins[0].share > 0.5
     ends = found.motion([0.0, 6.0])
-    assert_allclose(ends.pose, np.tile(found.motion.center, (2, 1)), rtol=0.0, atol=1e-12)
-    assert_allclose([ends.twist, ends.acceleration], 0.0, rtol=0.0, atol=1e-9)
+    assert_within(ends.pose, np.tile(found.motion.center, (2, 1)), 1e-12)
+    assert_within([ends.twist, ends.acceleration], 0.0, 1e-9)
 
 
 @pytest.mark.slow
@@ -91,10 +91,8 @@ def test_derivatives_are_those_of_forces_of_changed_machines():
             forces = forces + slopes @ field
             found.append(forces * (values[column] if parameter.path.endswith("scale") else 1.0))
         expected = (found[0] - found[1]) / (2e-3 * parameter.prior_std)
-        size = np.abs(expected).max()
-        assert np.abs(rows[:, column].reshape(6, 7).T - expected).max() < 1e-5 * size, (
-            parameter.path
-        )
+        size = max_abs(expected)
+        assert max_abs(rows[:, column].reshape(6, 7).T - expected) < 1e-5 * size, parameter.path
     assert legs.tolist() == np.repeat(range(6), 7).tolist()
 
 
@@ -106,10 +104,10 @@ def test_the_table_plays_the_same_motion(tmp_path):
     file.write_text(motion_table(motion))
     played = read_recording(file, machine.home)
     time = np.linspace(0.0, 5.0, 333)
-    assert_allclose(played(time).pose, motion(time).pose, rtol=0.0, atol=1e-7)
+    assert_within(played(time).pose, motion(time).pose, 1e-7)
     difference = played(time).acceleration - motion(time).acceleration
     # At the ends of rise and fall the third derivative jumps between two rows.
-    assert np.abs(difference).max() < 2e-3 * np.abs(motion(time).acceleration).max()
+    assert max_abs(difference) < 2e-3 * max_abs(motion(time).acceleration)
 
 
 def test_parameters_that_forces_do_not_show_are_refused_or_listed():

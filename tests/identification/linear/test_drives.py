@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from recorded_motion import AXES, nominal, sines
+from tolerance import assert_within
 
 import twin
 from twin.control import make_controller
@@ -118,7 +119,7 @@ def test_constants_and_biases_of_motors_come_back_with_the_payload():
     weak = [replace(each, prior_std=1e4 * each.prior_std) for each in select(machine, names)]
     found = linear_estimate(machine, weak, samples)
     expected = [103.0, *constants[:5], *bias]
-    np.testing.assert_allclose(found.values, expected, rtol=0.0, atol=1e-4)
+    assert_within(found.values, expected, 1e-4)
     others = select(machine, "platform.body.mass, signal.forces.bias.*")
     assert abs(linear_estimate(machine, others, samples).values[0] - 103.0) > 0.2
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from refusals import refused
+from tolerance import max_abs
 
 import twin
 from twin.identification.linear import (
@@ -52,14 +53,14 @@ def test_forces_are_linear_and_the_truth_comes_back(platform, states):
     truth = other_values(chosen)
     samples = samples_of(with_parameters(platform, chosen, truth), states)
     found = linear_estimate(platform, chosen, samples)
-    size = np.abs(samples.forces).max()
-    assert np.abs(found.model.predicted(truth) - found.model.measured).max() < 1e-10 * size
+    size = max_abs(samples.forces)
+    assert max_abs(found.model.predicted(truth) - found.model.measured) < 1e-10 * size
     assert found.residual.max() < 1e-8 * size
     assert found.nominal_residual.max() > 1e-4 * size
     with_parameters(platform, chosen, found.values)
     spreads = np.array([each.prior_std for each in chosen])
     hidden = found.visibility.unobservable_directions
-    assert hidden or np.abs((found.values - truth) / spreads).max() < 1e-8
+    assert hidden or max_abs((found.values - truth) / spreads) < 1e-8
 
 
 @pytest.mark.every_kind
@@ -71,7 +72,7 @@ def test_the_payload_alone_comes_back(platform, states):
     spreads = np.array([each.prior_std for each in chosen])
     # Springs of 20 N/um have forces beside which those of a payload are small: rounding counts.
     allowed = 1e-7 if platform.leg.has_axial_spring else 1e-8
-    assert np.abs((found.values - truth) / spreads).max() < allowed
+    assert max_abs((found.values - truth) / spreads) < allowed
     assert found.decision.fixed == ()
 
 
@@ -117,7 +118,7 @@ def test_tilt_friction_and_scale_come_back_from_forces_of_motors(motion):
     scale = truth[[each.path for each in chosen].index("signal.forces.scale")]
     found = linear_estimate(machine, chosen, ForceSamples(*state, scale * forces, "motors"))
     spreads = np.array([each.prior_std for each in chosen])
-    assert np.abs((found.values - truth) / spreads).max() < 1e-6
+    assert max_abs((found.values - truth) / spreads) < 1e-6
 
 
 def test_a_noisy_log_gives_values_within_their_errors(motion):
@@ -133,7 +134,7 @@ def test_a_noisy_log_gives_values_within_their_errors(motion):
     log = Log((Channel("coordinates", time, lengths, "m"), Channel("forces", time, forces, "N")))
     found = linear_estimate(machine, chosen, samples_of_log(machine, log, cutoff=6.0))
     errors = (found.values - truth) / found.standard_errors
-    assert np.abs(errors).max() < 3.5
+    assert max_abs(errors) < 3.5
     assert found.standard_errors[0] < 0.01 * truth[0]
     assert found.standard_errors[1:4].max() < 1e-3
     # White noise of 5 N, of which the filter leaves the part below 6 Hz of 125 Hz.
@@ -174,7 +175,7 @@ def test_a_plate_without_thickness_has_a_regressor():
     forces = with_parameters(machine, chosen, truth).inverse_dynamics(pose, twist, acceleration)
     found = linear_estimate(machine, chosen, ForceSamples(pose, twist, acceleration, forces))
     spreads = np.array([each.prior_std for each in chosen])
-    assert np.abs((found.values - truth) / spreads).max() < 1e-8
+    assert max_abs((found.values - truth) / spreads) < 1e-8
 
 
 def test_wrong_input_is_refused(motion):

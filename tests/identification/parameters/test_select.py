@@ -1,8 +1,8 @@
 """Parameters by group, path and pattern: on every machine, with spreads and words."""
 
-import numpy as np
 import pytest
 from refusals import refused
+from tolerance import assert_within
 
 import twin
 from twin.analysis.platform import Platform
@@ -103,7 +103,7 @@ def test_a_tilted_base_turns_gravity():
     tilt = [0.03, -0.05]
     turned = displaced([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, *tilt, 0.0])[3:]
     field = rotated(turned[None], gravity_field(machine, found, tilt)[None])[0]
-    np.testing.assert_allclose(field, level, rtol=0.0, atol=1e-14)
+    assert_within(field, level, 1e-14)
 
 
 def test_errors_of_signals_are_gathered_by_signal():

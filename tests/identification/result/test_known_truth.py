@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from recorded_motion import nominal
+from tolerance import max_abs
 
 from twin.identification.result.identify import identify, suggested
 from twin.motion.profiles import MultiSineMotion
@@ -39,7 +40,7 @@ def test_a_clean_machine_is_found_within_its_intervals():
     order = [list(values).index(path) for path in TRUTH]
     margins = (found.margins * found.standard_errors)[order]
     assert (np.abs(error) < 1.3 * margins).all()
-    assert np.abs(error[:3] / list(TRUTH.values())[:3]).max() < 0.01
+    assert max_abs(error[:3] / list(TRUTH.values())[:3]) < 0.01
     assert found.fits[-1].after < 1.2 * 1.24e-6 / np.sqrt(12.0)
     assert found.patterns == ()
     assert np.isfinite(found.margins).all()

@@ -7,8 +7,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from conftest import States
+from numpy.testing import assert_allclose, assert_array_equal
 from refusals import refused
-from tolerance import max_abs
+from tolerance import assert_within, max_abs
 
 import twin
 import twin.envs
@@ -76,7 +77,7 @@ def test_poses_equal_the_processor(platform, some):
         assert difference(host(card.inverse_kinematics(found)), coordinates) < 1e-12
     out = card.copied(np.zeros((COUNT, 7)))
     card.forward_kinematics(card.copied(coordinates), out=out)
-    np.testing.assert_array_equal(host(out), host(card.forward_kinematics(coordinates)))
+    assert_array_equal(host(out), host(card.forward_kinematics(coordinates)))
 
 
 def test_coordinates_without_a_pose_are_named(stewart):
@@ -84,8 +85,8 @@ def test_coordinates_without_a_pose_are_named(stewart):
     coordinates[1, 0] *= 3.0
     with pytest.raises(ForwardKinematicsError, match="entry 1: no pose") as caught:
         stewart.on("cuda").forward_kinematics(coordinates)
-    np.testing.assert_array_equal(caught.value.data["lengths"], coordinates[1])
-    np.testing.assert_array_equal(caught.value.data["pose"], stewart.home)
+    assert_array_equal(caught.value.data["lengths"], coordinates[1])
+    assert_array_equal(caught.value.data["pose"], stewart.home)
 
 
 def test_steps_equal_the_processor(platform, some):
@@ -113,7 +114,7 @@ def test_results_stay_on_the_card(stewart):
     kinetic, potential = (host(value) for value in card.energy(again.pose, again.twist))
     assert kinetic.shape == potential.shape == (2, 3)
     assert host(again.pose).shape == (2, 3, 7)
-    np.testing.assert_allclose(host(again.pose)[1, 2], stewart.home, rtol=0, atol=1e-9)
+    assert_within(host(again.pose)[1, 2], stewart.home, 1e-9)
 
 
 def test_results_go_to_arrays_that_are_given(platform, some):
@@ -134,8 +135,8 @@ def test_results_go_to_arrays_that_are_given(platform, some):
         shape = (COUNT, *shape)
         out = card.copied(np.zeros(shape))
         result = call(*given, out=out)
-        np.testing.assert_array_equal(host(out), host(call(*given)))
-        np.testing.assert_array_equal(host(result), host(out))
+        assert_array_equal(host(out), host(call(*given)))
+        assert_array_equal(host(result), host(out))
         single = card.copied(np.zeros(shape, dtype=np.float32))
         for wrong in (np.zeros(shape), card.copied(np.zeros(3)), single):
             with refused("out: must be a contiguous float64"):
@@ -164,7 +165,7 @@ def test_states_are_advanced_in_place():
             timestep=1e-4, steps=2, out=state,
         )  # fmt: skip
     for found, right in zip(state, expected, strict=True):
-        np.testing.assert_allclose(host(found), host(right), rtol=0, atol=1e-14)
+        assert_within(host(found), host(right), 1e-14)
 
 
 def test_failures_are_raised_on_demand(stewart):
@@ -228,7 +229,7 @@ def environments(machine, size, **options):
         for device in ({"device": "cuda"}, {})
     ]  # fmt: skip
     first = [env.reset(seed=5)[0] for env in made]
-    np.testing.assert_array_equal(host(first[0]), first[1])
+    assert_array_equal(host(first[0]), first[1])
     return made[0], made[1]
 
 
@@ -249,14 +250,14 @@ def test_environments_equal_the_processor(machine, options):
         actions = random.uniform(-1.5, 1.5, processor.action_space.shape)
         on_card = [host(value) for value in card.step(actions)[:4]]
         observation, reward, terminated, truncated, _ = processor.step(actions)
-        np.testing.assert_allclose(on_card[0], observation, rtol=1e-6, atol=1e-6)
-        np.testing.assert_allclose(on_card[1], reward, rtol=1e-12, atol=1e-12)
+        assert_allclose(on_card[0], observation, rtol=1e-6, atol=1e-6)
+        assert_allclose(on_card[1], reward, rtol=1e-12, atol=1e-12)
         assert (on_card[2] == terminated).all()
         assert (on_card[3] == truncated).all()
         assert on_card[3].all() == (period == 2)
     there = card.platform.on("cuda").copied(actions.reshape(-1)).reshape(actions.shape)
     observation, reward, *ends, _ = card.step(there)
-    np.testing.assert_array_equal(host(observation), starts[::-1])  # the next motion of the two
+    assert_array_equal(host(observation), starts[::-1])  # the next motion of the two
     assert not host(reward).any()
     assert not any(host(end).any() for end in ends)
 
