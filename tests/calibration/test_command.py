@@ -116,9 +116,8 @@ def test_refused(subtests, tmp_path, monkeypatch):
             assert message in result.output
 
 
-def test_base_of_a_file_is_found_from_the_new_one(tmp_path):
-    machine = twin.load("stewart")
-    poses = simulated(machine, poses_within(machine, 12, 1))
-    found = calibrate(machine, poses, frames="known", tolerance=1e-4)
+def test_base_of_a_file_is_found_from_the_new_one(stewart, tmp_path):
+    poses = simulated(stewart, poses_within(stewart, 12, 1))
+    found = calibrate(stewart, poses, frames="known", tolerance=1e-4)
     text = machine_text(found, str(tmp_path / "old" / "mine.toml"), "measured", tmp_path / "a.toml")
     assert text.startswith('extends = "old/mine.toml"')

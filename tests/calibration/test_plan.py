@@ -43,16 +43,15 @@ def test_plan_is_inside_and_better_than_chance(name, tmp_path):
 @pytest.mark.parametrize(
     ("frames", "measured"), [("known", POSE_COMPONENTS), ("both", ("z", "roll", "pitch"))]
 )
-def test_expected_errors_are_those_that_are_found(frames, measured):
-    machine = twin.load("stewart")
-    found = plan(machine, 30, frames=frames, tolerance=2e-4, measured=measured)
-    legs = LegErrors(machine)
+def test_expected_errors_are_those_that_are_found(stewart, frames, measured):
+    found = plan(stewart, 30, frames=frames, tolerance=2e-4, measured=measured)
+    legs = LegErrors(stewart)
     ends = []
     for seed in range(3):
         errors = 2e-4 * legs.scales * np.random.default_rng(seed).normal(size=legs.shape)
-        poses = simulated(machine, found.poses, errors, seed=seed, measured=measured)
-        done = calibrate(machine, poses, frames=frames, tolerance=2e-4, holdout=0.0)
-        other = simulated(machine, poses_within(machine, 50, 9), errors, measured=measured)
+        poses = simulated(stewart, found.poses, errors, seed=seed, measured=measured)
+        done = calibrate(stewart, poses, frames=frames, tolerance=2e-4, holdout=0.0)
+        other = simulated(stewart, poses_within(stewart, 50, 9), errors, measured=measured)
         ends.append((done.errors_of(other)[1].position ** 2).mean())
         wrong = (done.errors - errors) / found.standard_errors
         assert 0.5 < np.sqrt((wrong**2).mean()) < 1.6

@@ -117,17 +117,3 @@ def test_wrong_catalogues_are_refused(tmp_path, text, message):
     file.write_text(text, encoding="utf-8")
     with refused(message):
         read_catalogue(file)
-
-
-def test_catalogues_are_read_as_spreadsheets_write_them(tmp_path):
-    """Semicolons with decimal commas mean the same as commas with decimal points."""
-    titles = ["name", "stroke [mm]", "retracted [mm]", "force [N]", "speed [mm/s]", "price"]
-    row = ["one", "100.5", "200", "50", "20", "7.25"]
-    catalogues = []
-    for name, delimiter, decimal in (("points", ",", "."), ("commas", ";", ",")):
-        file = tmp_path / f"{name}.csv"
-        cells = [cell.replace(".", decimal) for cell in row]
-        file.write_text(f"{delimiter.join(titles)}\n{delimiter.join(cells)}\n", encoding="utf-8")
-        catalogues.append(read_catalogue(file))
-    assert catalogues[0] == catalogues[1]
-    assert catalogues[0][0].stroke == pytest.approx(0.1005)

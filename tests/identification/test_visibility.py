@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose
 from refusals import refused
 from tolerance import max_abs
 
-import twin
-from twin.identification.parameters import Parameter, select
+from twin.identification.parameters import Parameter
 from twin.identification.visibility import visibility
 
 pytestmark = pytest.mark.quick
@@ -90,19 +89,6 @@ def test_directions_are_given_in_few_parameters():
         )
         change = columns @ [changes.get(name, 0.0) for name in "abcd"]
         assert max_abs(change) < 1e-12
-
-
-def test_the_mass_of_the_legs_hides_behind_that_of_the_platform_at_rest():
-    machine = twin.load("stewart")
-    chosen = select(machine, "platform.body.mass, leg.rod.mass")
-    still = machine.inverse_dynamics_derivatives(
-        machine.home, np.zeros(6), np.zeros(6), parameters=[each.path for each in chosen]
-    )
-    found = visibility(still.parameters, chosen, 1.0)
-    assert len(found.unobservable_directions) == 1
-    assert {each.path for each in found.unobservable_directions[0].parameters} == {
-        each.path for each in chosen
-    }
 
 
 def test_wrong_input_is_refused(subtests):

@@ -72,16 +72,15 @@ def test_setpoints_are_reached_and_held_without_commands(hardware):
     assert_within(held.values["coordinates"], moving.values["coordinates"], 8e-3)
 
 
-def test_forces_of_the_inverse_dynamics_hold_it():
-    ideal = twin.load("stewart")
-    machine = EmulatedMachine(ideal)
-    held = ideal.inverse_dynamics(ideal.home, np.zeros(6), np.zeros(6))
+def test_forces_of_the_inverse_dynamics_hold_it(stewart):
+    machine = EmulatedMachine(stewart)
+    held = stewart.inverse_dynamics(stewart.home, np.zeros(6), np.zeros(6))
     sample = run(machine, 200, command_forces=held)
-    assert_within(machine.state.pose, ideal.home, 1e-9)
+    assert_within(machine.state.pose, stewart.home, 1e-9)
     assert_allclose(sample.values["forces"], held, rtol=1e-9)
     for _ in range(300):
         machine.step()
-    assert_within(machine.state.pose, ideal.home, 1e-6)
+    assert_within(machine.state.pose, stewart.home, 1e-6)
 
 
 def settled(machine, seconds=1.2):
@@ -91,16 +90,17 @@ def settled(machine, seconds=1.2):
     return machine.measurement.values["forces"]
 
 
-def test_a_payload_and_an_overload_weigh_what_they_should():
-    ideal = twin.load("stewart")
+def test_a_payload_and_an_overload_weigh_what_they_should(stewart):
     rest = np.zeros(6)
-    loaded = settled(EmulatedMachine(ideal, faults=[parse_fault("payload@50 ms:mass=40 kg")]))
-    heavier = ideal.with_(payload=40.0)
-    expected = heavier.inverse_dynamics(ideal.home, rest, rest)
+    loaded = settled(EmulatedMachine(stewart, faults=[parse_fault("payload@50 ms:mass=40 kg")]))
+    heavier = stewart.with_(payload=40.0)
+    expected = heavier.inverse_dynamics(stewart.home, rest, rest)
     assert_allclose(loaded, expected, rtol=1e-3)
-    pushed = EmulatedMachine(ideal, faults=[parse_fault("overload@0.1:force=300 N,axis=x,for=2s")])
+    pushed = EmulatedMachine(
+        stewart, faults=[parse_fault("overload@0.1:force=300 N,axis=x,for=2s")]
+    )
     wrench = np.array([300.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    expected = ideal.inverse_dynamics(ideal.home, rest, rest, wrench)
+    expected = stewart.inverse_dynamics(stewart.home, rest, rest, wrench)
     assert_within(settled(pushed), expected, 0.5)
 
 
@@ -128,13 +128,13 @@ def test_lost_counts_move_the_machine_and_a_dead_encoder_does_not_see_it(
     assert lost.measurement.values["rates"][2] == pytest.approx(-400 * count / 1e-3, rel=0.02)
     settled(lost, 2.0)
     assert_within(lost.measurement.values["coordinates"], home, 2e-4)
-    assert lost.state.lengths[2] - home[2] == pytest.approx(400 * count, abs=2e-4)
+    assert_within(lost.state.lengths[2] - home[2], 400 * count, 2e-4)
     dead = EmulatedMachine(hardware, faults=[parse_fault("sensor@0.1:leg=3")])
     sample = run(dead, 400, command_rates=0.02)
     moved = sample.values["coordinates"] - home
     assert sample.values["rates"][2] == 0.0
     assert moved[2] < 0.3 * moved[0]
-    assert dead.state.lengths[2] - home[2] == pytest.approx(moved[0], abs=1e-4)
+    assert_within(dead.state.lengths[2] - home[2], moved[0], 1e-4)
 
 
 def test_noise_has_its_deviation_and_the_poses_of_a_tracker_are_sent():
@@ -164,13 +164,12 @@ def test_wrong_faults_name_their_option(subtests):
             assert caught.value.field.endswith(field)
 
 
-def test_faults_that_a_machine_cannot_have_are_refused(hardware):
-    ideal = twin.load("stewart")
-    for machine, text in ((ideal, "friction"), (ideal, "counts"), (hardware, "sensor:leg=7")):
+def test_faults_that_a_machine_cannot_have_are_refused(stewart, hardware):
+    for machine, text in ((stewart, "friction"), (stewart, "counts"), (hardware, "sensor:leg=7")):
         with refused("fault"):
             EmulatedMachine(machine, faults=[parse_fault(text)])
     with refused(r"noise\.smell"):
-        EmulatedMachine(ideal, noise={"smell": 1.0})
+        EmulatedMachine(stewart, noise={"smell": 1.0})
 
 
 @pytest.mark.parametrize("fields", [("setpoint",), ("command_rates",), ("command_forces",)])

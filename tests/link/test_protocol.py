@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-import twin
 from twin.errors import InputError
 from twin.link.protocol import (
     FIELD_WIDTHS,
@@ -65,12 +64,11 @@ def test_bytes_are_those_of_the_table():
     assert len(data) == 80
 
 
-def test_fields_are_signals_of_a_log():
-    machine = twin.load("stewart")
-    units = signal_units(machine)
+def test_fields_are_signals_of_a_log(stewart):
+    units = signal_units(stewart)
     assert set(FIELD_WIDTHS) - set(units) == {"residuals", "alarms"}
     for name in FIELD_WIDTHS.keys() & units.keys():
-        assert width_of(name, machine.n_actuators) == len(units[name]), name
+        assert width_of(name, stewart.n_actuators) == len(units[name]), name
     assert MAX_DATAGRAM_SIZE <= 1472
 
 

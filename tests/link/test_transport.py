@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from opcua_server import OpcUaServer
 from refusals import refused
 from started import free_port
+from tolerance import assert_within
 
 from twin.link.protocol import Encoder, Sample
 from twin.link.transport import Counts, UdpLink, opcua, open_source, open_telemetry, samples
@@ -182,7 +183,7 @@ def test_a_log_is_replayed_in_order(stewart, tmp_path):
     assert [each.values["pose"][0] for each in with_pose] == list(slow)
     for each, taken in zip(with_pose, slow, strict=True):
         assert 0.0 <= each.time - taken < 0.01
-        assert each.ages["pose"] == pytest.approx(each.time - taken, abs=1e-9)
+        assert_within(each.ages["pose"], each.time - taken, 1e-9)
     wrong = Log((Channel("coordinates", time, table, "mm"),))
     with refused("mapping"):
         open_source(f"replay:{write_log(wrong, tmp_path / 'mm.csv')}", stewart)

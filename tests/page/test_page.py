@@ -5,7 +5,7 @@ import pytest
 from browser_rig import SCENE, TABLET, Visitor, background, changed, colours
 from live_rig import Live
 from scipy.spatial.transform import Rotation
-from tolerance import max_abs
+from tolerance import assert_within, max_abs
 
 from twin.page.machine_page import replay_page
 from twin.page.server.page_server import PageServer
@@ -92,7 +92,7 @@ def test_run_is_paused_and_stepped(desk, live):
     before = live.time
     desk.press("Step")
     desk.wait(lambda: live.time > before, "one step is made")
-    assert live.time == pytest.approx(before + live.session.period, abs=1e-9)
+    assert_within(live.time, before + live.session.period, 1e-9)
     desk.press("Run")
     desk.wait(lambda: live.time > before + 0.5, "it goes on")
     desk.wait(lambda: state(desk) == "running", "it says so")
@@ -132,7 +132,7 @@ def test_second_engine_is_drawn_over_the_first(desk, live):
     desk.wait(lambda: live.page.runner.paused, "it is far away")
     desk.wait(lambda: changed(before, desk.scene()) > 0.01, "the second machine is seen")
     live.page.runner.paused = False
-    assert live.height == pytest.approx(0.0, abs=0.1)
+    assert_within(live.height, 0.0, 0.1)
     desk.choose("Second engine", "off")
     desk.wait(lambda: changed(before, desk.scene()) < 0.002, "it is gone")
 
@@ -150,7 +150,7 @@ def test_run_is_saved_and_replayed(desk, live, visit, tmp_path):
     run = Trajectory.load(file)
     heights = 1e3 * (run.pose[:, 2] - live.session.platform.home[2])
     assert abs(heights[0]) < 1.0
-    assert heights[-1] == pytest.approx(18.0, abs=0.5)
+    assert_within(heights[-1], 18.0, 0.5)
 
     replay = Replay(run)
     with PageServer(port=0, title="replay") as server:
@@ -242,7 +242,7 @@ def test_reload_restores_the_page_and_links_their_set_up(desk, live):
     reloaded(desk, "dark")
     desk.wait(lambda: desk.number("z [mm]") == 21.0, "the slider is where it was")
     assert live.time > before
-    assert live.height == pytest.approx(21.0, abs=0.5)
+    assert_within(live.height, 21.0, 0.5)
     desk.wait(lambda: len(colours(desk.scene())) > 500, "the machine is drawn")
     desk.wait(lambda: desk.scene()[:50].mean() < 80.0, "the page is dark")
     desk.enter("z [mm]", 17.5)

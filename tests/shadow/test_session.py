@@ -262,7 +262,7 @@ def test_a_stream_shorter_than_the_learning_time_is_judged(stewart):
     assert session.shadow.alarms == []
     assert session.judge_short()
     assert {(alarm.kind, alarm.leg) for alarm in session.shadow.alarms} == {("friction", 2)}
-    assert session.shadow.learning == pytest.approx(2.5, abs=0.3)
+    assert_within(session.shadow.learning, 2.5, 0.3)
     assert "of motion count as healthy and the rest was judged" in counts(session)[0]
     assert not session.judge_short(), "it is judged once"
 

@@ -18,7 +18,7 @@ from twin.errors import (
 from twin.machine.machine import parameters_path
 from twin.model.batch import usable_cores
 from twin.validation import runner
-from twin.validation.case import CaseResult, validation_case
+from twin.validation.case import validation_case
 from twin.validation.cases import CASES, load_case
 from twin.validation.runner import left_out, run
 
@@ -42,13 +42,6 @@ def test_results_come_in_the_order_of_machines_and_registry():
     results = run(["stewart", "srspm"], list(reversed(QUICK)), progress=False)
     assert keys(results) == [(m, c) for m in ("stewart", "srspm") for c in QUICK]
     assert all(result.verdict == "pass" and result.seconds > 0.0 for result in results)
-
-
-def test_machine_by_path(tmp_path):
-    path = described(tmp_path, "mine")
-    for given in (path, str(path)):
-        (result,) = run(given, "projection", progress=False)
-        assert (result.machine, result.verdict) == ("mine", "pass")
 
 
 def test_cases_that_make_no_sense_for_a_machine_are_left_out():
@@ -86,39 +79,6 @@ def test_a_case_that_leaves_machines_out_says_why():
         validation_case(machines=("stewart",))(anything)
     case = validation_case(condition=lambda platform: f"not {platform.name}")(anything)
     assert case.obstacle(twin.load("srspm")) == "not srspm"
-
-
-def test_costly_cases_start_first_and_results_keep_their_order(
-    monkeypatch,
-):
-    started = []
-
-    class Pool:
-        """Runs at once what it is given."""
-
-        def __init__(self, *_, **__): ...
-
-        def submit(self, function, task):
-            """Run a task."""
-            started.append(task[2])
-            future = Future()
-            future.set_result(CaseResult(task[1], task[2], "", "", ()))
-            return future
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_): ...
-
-        def shutdown(self, **_):
-            """Do nothing."""
-
-    # Processes end in any order.
-    monkeypatch.setattr(runner, "ProcessPoolExecutor", Pool)
-    results = run("stewart", progress=False, jobs=2)
-    run_times = [load_case(key).run_time for key in started]
-    assert run_times == sorted(run_times, reverse=True)
-    assert [result.case for result in results] == [key for key in CASES if key in started]
 
 
 def test_bad_input(subtests):

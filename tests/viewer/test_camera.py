@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -23,10 +22,9 @@ from tolerance import assert_within
 import twin
 from twin.engines.mujoco import MujocoEngine
 from twin.errors import StateError
-from twin.machine.mechanism import BASE_NAME
-from twin.model.ball import Ball, ball_for
+from twin.model.ball import ball_for
 from twin.page.scene.scene_view import DARK_LINE_COLOURS, DARK_PLANE_COLOUR, DARK_SKY_COLOURS
-from twin.viewer.bodies.machine import DARK_SCHEME, SHADOW_MATERIAL
+from twin.viewer.bodies.machine import DARK_SCHEME
 from twin.viewer.camera import (
     HOME_MARGIN,
     Camera,
@@ -34,7 +32,7 @@ from twin.viewer.camera import (
     View,
     framing,
 )
-from twin.viewer.scene_model import HIDDEN_GROUP, SceneModel
+from twin.viewer.scene_model import SceneModel
 from twin.viewer.window import Window
 
 pytestmark = pytest.mark.pages
@@ -169,19 +167,6 @@ def test_the_ball_is_drawn_where_it_lies(camera):
     assert shares[1] > shares[0] + 10
 
 
-@pytest.mark.parametrize("quality", ["fast", "fine"])
-def test_every_picture_has_a_soft_shadow(stewart, quality):
-    """It darkens the ground by degrees: no step of it is as high as the edge of a hard shadow."""
-    with Camera(stewart, quality=quality, width=320, height=240) as camera:
-        assert not camera.scene_model.model.light_castshadow.any()
-        shaded = camera.image(stewart.home).astype(int)
-        model = camera.scene_model.model
-        model.geom_group[model.geom(f"{BASE_NAME}_{SHADOW_MATERIAL}").id] = HIDDEN_GROUP
-        darker = camera.image(stewart.home).astype(int).sum(axis=2) - shaded.sum(axis=2)
-    assert (darker > 60).mean() > 0.01
-    assert len(np.unique(darker[darker > 0])) > 12
-
-
 def test_fine_pictures_have_smooth_edges(stewart):
     """They are nearer to the means over the pixels of a larger picture than fast ones are."""
     with Camera(stewart, width=640, height=480) as camera:
@@ -240,15 +225,6 @@ def test_wrong_states_are_named(stewart):
     ):
         with refused(field=field):
             scene_model.place(**({"pose": stewart.home} | options))
-
-
-def test_balls_are_drawn_as_large_as_they_are(stewart):
-    usual = ball_for(stewart.parameters)
-    ball = replace(usual, radius=0.5 * usual.radius, plate_radius=0.8 * usual.plate_radius)
-    assert isinstance(ball, Ball)
-    model = SceneModel(stewart, ball=ball).model
-    assert model.geom("ball").size[0] == pytest.approx(ball.radius, rel=1e-12)
-    assert model.geom("ball_plate").size[0] == pytest.approx(ball.plate_radius, rel=1e-12)
 
 
 # What is freed.

@@ -93,14 +93,6 @@ def test_thin_out_keeps_ends_and_peaks():
     assert thin_out(x[:10], y[:10]).tolist() == list(range(10))
 
 
-@pytest.mark.parametrize("log", [False, True])
-def test_empty_and_constant_lines_are_no_obstacle(log):
-    x = np.array([1.0, 2.0])
-    for y in (np.zeros(2), np.full(2, np.nan), np.full(2, 3.0)):
-        panels_figure([Axes("y", [Line("a", x, y)], log)], "x", log_x=log).to_json()
-    panels_figure([Axes("y", [], log)], "x", log_x=log).to_json()
-
-
 def test_rounding_is_drawn_flat_and_small_motion_is_not(subtests):
     for level in [0.0, 1.0, -845.0]:
         with subtests.test(f"{level}"):

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from typer.testing import CliRunner
 
-from twin import cli, load
+from twin import cli
 from twin.identification import excitation
 from twin.motion import read_recording
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.quick
 
 
 @pytest.mark.slow
-def test_it_prints_errors_and_writes_a_motion(tmp_path, monkeypatch):
+def test_it_prints_errors_and_writes_a_motion(stewart, tmp_path, monkeypatch):
     monkeypatch.setattr(excitation, "excite", partial(excitation.excite, rounds=1))
     file = tmp_path / "motion.csv"
     words = ["excite", "stewart", "--configuration", "hardware", "--out", str(file)]
@@ -27,10 +27,9 @@ def test_it_prints_errors_and_writes_a_motion(tmp_path, monkeypatch):
     [row] = [text for text in result.output.splitlines() if "breakaway" in text]
     assert 0.0 < float(row.split()[-3]) <= float(row.split()[-4]) == 0.15
     assert max(map(len, result.output.replace(str(file), "").splitlines())) <= 100
-    machine = load("stewart")
-    motion = read_recording(file, machine.home)
+    motion = read_recording(file, stewart.home)
     assert motion.duration == 3.0
-    assert machine.within_limits(motion([0.0, 1.0, 1.7, 3.0]).pose).all()
+    assert stewart.within_limits(motion([0.0, 1.0, 1.7, 3.0]).pose).all()
 
 
 def test_options_that_cannot_be_used_are_refused(subtests):

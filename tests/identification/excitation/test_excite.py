@@ -58,21 +58,19 @@ def test_parameters_without_a_body_have_motions_too(subtests):
 
 
 @pytest.mark.slow
-def test_it_follows_from_the_seed():
-    machine = twin.load("stewart")
-    chosen = select(machine, "platform.body.mass")
+def test_it_follows_from_the_seed(stewart):
+    chosen = select(stewart, "platform.body.mass")
     one, same, other = (
-        excite(machine, chosen, 3.0, rounds=1, seed=seed, progress=False) for seed in (1, 1, 2)
+        excite(stewart, chosen, 3.0, rounds=1, seed=seed, progress=False) for seed in (1, 1, 2)
     )
     assert motion_table(one.motion) == motion_table(same.motion) != motion_table(other.motion)
 
 
-def test_derivatives_are_those_of_forces_of_changed_machines():
-    machine = twin.load("stewart")
-    chosen = select(machine, "payload, gravity, signal.forces.delay, signal.forces.scale")
+def test_derivatives_are_those_of_forces_of_changed_machines(stewart):
+    chosen = select(stewart, "payload, gravity, signal.forces.delay, signal.forces.scale")
     amplitudes = np.full((2, 6, 2), 0.01)
-    motion = ExcitingMotion(machine, 4.0, [0.5, 1.0], amplitudes)
-    rows, legs = force_jacobian(machine, chosen, motion, 7)
+    motion = ExcitingMotion(stewart, 4.0, [0.5, 1.0], amplitudes)
+    rows, legs = force_jacobian(stewart, chosen, motion, 7)
     time = (np.arange(7) + 0.5) * 4.0 / 7.0
     sample = motion(time)
     nominal = np.array([each.nominal for each in chosen])
@@ -84,10 +82,10 @@ def test_derivatives_are_those_of_forces_of_changed_machines():
             at = sample
             if parameter.path == "signal.forces.delay":
                 at = motion(time - values[column])
-            forces = with_parameters(machine, chosen, values).inverse_dynamics(*at)
-            field = gravity_field(machine, chosen, values)
-            field[2] += machine.parameters.gravity
-            slopes = machine.inverse_dynamics_derivatives(*at).gravity
+            forces = with_parameters(stewart, chosen, values).inverse_dynamics(*at)
+            field = gravity_field(stewart, chosen, values)
+            field[2] += stewart.parameters.gravity
+            slopes = stewart.inverse_dynamics_derivatives(*at).gravity
             forces = forces + slopes @ field
             found.append(forces * (values[column] if parameter.path.endswith("scale") else 1.0))
         expected = (found[0] - found[1]) / (2e-3 * parameter.prior_std)
@@ -96,13 +94,12 @@ def test_derivatives_are_those_of_forces_of_changed_machines():
     assert legs.tolist() == np.repeat(range(6), 7).tolist()
 
 
-def test_the_table_plays_the_same_motion(tmp_path):
-    machine = twin.load("stewart")
+def test_the_table_plays_the_same_motion(stewart, tmp_path):
     amplitudes = np.random.default_rng(0).normal(scale=0.01, size=(3, 6, 2))
-    motion = ExcitingMotion(machine, 5.0, [0.4, 1.0, 2.6], amplitudes)
+    motion = ExcitingMotion(stewart, 5.0, [0.4, 1.0, 2.6], amplitudes)
     file = tmp_path / "motion.csv"
     file.write_text(motion_table(motion))
-    played = read_recording(file, machine.home)
+    played = read_recording(file, stewart.home)
     time = np.linspace(0.0, 5.0, 333)
     assert_within(played(time).pose, motion(time).pose, 1e-7)
     difference = played(time).acceleration - motion(time).acceleration
@@ -120,12 +117,11 @@ def test_parameters_that_forces_do_not_show_are_refused_or_listed():
         excite(machine, select(machine, "leg.drive.backlash"), 5.0)
 
 
-def test_wrong_options_are_refused():
-    machine = twin.load("stewart")
-    payload = select(machine, "payload")
+def test_wrong_options_are_refused(stewart):
+    payload = select(stewart, "payload")
 
     def excited(option, value):
-        excite(machine, payload, **{"duration": 5.0, "rounds": 1, option: value})
+        excite(stewart, payload, **{"duration": 5.0, "rounds": 1, option: value})
 
     wrong = {
         "duration": [1.0],

@@ -59,15 +59,14 @@ def test_a_group_is_what_its_name_says():
     assert len(select(machine, "leg.*.drive.friction_torque")) == 6
 
 
-def test_spreads_are_given_with_units():
-    machine = twin.load("stewart")
-    found = select(machine, "payload", spreads={"platform.body.mass": "500 g"})
+def test_spreads_are_given_with_units(stewart):
+    found = select(stewart, "payload", spreads={"platform.body.mass": "500 g"})
     assert found[0].prior_std == 0.5
     for given in ("2 N", 0.0, "-1 kg"):
         with refused(r"spreads\['platform.body.mass'\]"):
-            select(machine, "payload", spreads={"platform.body.mass": given})
+            select(stewart, "payload", spreads={"platform.body.mass": given})
     with refused("no path of the selected"):
-        select(machine, "payload", spreads={"leg.rod.mass": 1.0})
+        select(stewart, "payload", spreads={"leg.rod.mass": 1.0})
 
 
 def test_what_a_machine_does_not_have_is_named(subtests):
@@ -95,21 +94,19 @@ def test_numbers_that_cannot_be_identified_are_refused():
     assert (dry.lower, dry.nominal, dry.prior_std) == (0.0, 0.0, 5.0)
 
 
-def test_a_tilted_base_turns_gravity():
-    machine = twin.load("stewart")
-    found = select(machine, "gravity")
-    level = gravity_field(machine, found, [0.0, 0.0])
-    assert level.tolist() == [0.0, 0.0, -machine.parameters.gravity]
+def test_a_tilted_base_turns_gravity(stewart):
+    found = select(stewart, "gravity")
+    level = gravity_field(stewart, found, [0.0, 0.0])
+    assert level.tolist() == [0.0, 0.0, -stewart.parameters.gravity]
     tilt = [0.03, -0.05]
     turned = displaced([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, *tilt, 0.0])[3:]
-    field = rotated(turned[None], gravity_field(machine, found, tilt)[None])[0]
+    field = rotated(turned[None], gravity_field(stewart, found, tilt)[None])[0]
     assert_within(field, level, 1e-14)
 
 
-def test_errors_of_signals_are_gathered_by_signal():
-    machine = twin.load("stewart")
-    found = select(machine, "signal.forces.scale, signal.forces.bias.2, signal.coordinates.delay")
-    errors = signal_errors(machine, found, [1.02, -3.0, 1e-3])
+def test_errors_of_signals_are_gathered_by_signal(stewart):
+    found = select(stewart, "signal.forces.scale, signal.forces.bias.2, signal.coordinates.delay")
+    errors = signal_errors(stewart, found, [1.02, -3.0, 1e-3])
     assert set(errors) == {"forces", "coordinates"}
     assert errors["forces"].scale == 1.02
     assert errors["forces"].bias.tolist() == [0.0, 0.0, -3.0, 0.0, 0.0, 0.0]

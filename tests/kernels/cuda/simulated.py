@@ -20,7 +20,6 @@ from twin.errors import (
     StateError,
 )
 from twin.kernels.cuda import batches
-from twin.kernels.cuda import batches as rows
 from twin.kernels.integrators import runge_kutta
 from twin.model.device import CardModel, CardMotion
 
@@ -103,18 +102,6 @@ def test_steps_equal_the_processor(platform, some):
         found = np.concatenate([host(part)[i] for part in moved])
         assert found.shape == (13 + 2 * k,)
         assert difference(found, y) < 1e-12
-
-
-def test_results_stay_on_the_card(stewart):
-    card, forces = stewart.on("cuda"), stewart.inverse_dynamics(stewart.home, [0] * 6, [0] * 6)
-    moved = card.advance(np.tile(stewart.home, (2, 3, 1)), np.zeros(6), forces, steps=2)
-    again = card.advance(
-        moved.pose, moved.twist, np.tile(forces, (2, 3, 1)), deflection=moved.deflection
-    )
-    kinetic, potential = (host(value) for value in card.energy(again.pose, again.twist))
-    assert kinetic.shape == potential.shape == (2, 3)
-    assert host(again.pose).shape == (2, 3, 7)
-    assert_within(host(again.pose)[1, 2], stewart.home, 1e-9)
 
 
 def test_results_go_to_arrays_that_are_given(platform, some):
@@ -270,17 +257,6 @@ def test_an_action_that_is_no_number_ends_its_episode_alone():
     assert host(terminated).tolist() == [False, True]
     with refused("shape"):
         card.step(np.zeros((3, 6)))
-
-
-def test_rows_laid_out_wrongly_are_found(monkeypatch):
-    def by_rows(arrays, kind):
-        each = [np.asarray(array, dtype=kind).reshape(len(array), -1) for array in arrays]
-        return np.concatenate(each, axis=1).reshape(-1)
-
-    monkeypatch.setattr(rows, "_pack", by_rows)
-    card, processor = environments("stewart", 2)
-    actions = np.zeros(processor.action_space.shape)
-    assert max_abs(host(card.step(actions)[0]) - processor.step(actions)[0]) > 1e-3
 
 
 def test_what_the_card_cannot_do_is_refused():

@@ -1,10 +1,9 @@
 """Curves for the wire: thinned without losing peaks."""
 
 import numpy as np
-from numpy.testing import assert_array_equal
 from tolerance import max_abs
 
-from twin.page.charts import since_last_gap, span, thinned
+from twin.page.charts import since_last_gap, thinned
 
 TIME = np.arange(900) / 30.0
 
@@ -36,13 +35,6 @@ def test_thinned_curves_stand_still_while_they_scroll():
     assert len(common) > 100
     same = [first[time] == later[time] for time in common]
     assert np.mean(same) > 0.97
-
-
-def test_the_span_is_closed():
-    time, values = span(TIME, TIME[:, None], 2.0, 4.0)
-    assert (time[0], time[-1]) == (2.0, 4.0)
-    assert_array_equal(values[:, 0], time)
-    assert len(span(TIME, TIME[:, None], 40.0, 50.0)[0]) == 0
 
 
 def test_rows_begin_where_the_last_curve_does():

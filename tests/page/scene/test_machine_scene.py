@@ -5,15 +5,9 @@ import pytest
 import viser
 from conftest import MACHINES
 from numpy.testing import assert_allclose, assert_array_equal
-from paths import poses_within_limits
-from refusals import refused
-from scipy.spatial.transform import Rotation
-from tolerance import assert_within, max_abs
 from viser_rig import messages_sent
 
 import twin
-from twin.engines.mujoco import MujocoEngine
-from twin.machine.payload import Occupant
 from twin.model.ball import ball_for
 from twin.page.scene.machine_scene import (
     COLOUR_LEVELS,
@@ -64,37 +58,14 @@ def assert_in_place(machine):
             assert_allclose(node.wxyz, scene_model.data.body(body).xquat, **CLOSE)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MACHINES)
-def test_bodies_are_where_an_engine_has_them(server, name):
-    """Meshes included: their middles, moved by their nodes, against MuJoCo's own kinematics."""
-    platform = twin.load(name)
-    machine, engine = MachineScene(server, platform), MujocoEngine(platform, timestep=1e-4)
-    [pose] = poses_within_limits(platform, 1, 5)
-    engine.reset(pose)
-    machine.update(Scene(pose))
-    seen = 0
-    for (body, _), mesh in machine.parts.items():
-        if body in ("base", "ghost"):
-            continue
-        node, placed = machine.bodies[body], engine.data.body(body)
-        here = Rotation.from_quat(node.wxyz, scalar_first=True).apply(mesh.vertices)
-        there = mesh.vertices @ placed.xmat.reshape(3, 3).T + placed.xpos
-        distance = max_abs(here + node.position - there)
-        assert distance < 1e-4 * machine.size
-        seen += 1
-    assert seen > 2 * platform.n_actuators
-
-
-def test_what_stands_still_sends_nothing(server, sent):
-    platform = twin.load("stewart")
-    machine = MachineScene(server, platform)
-    scene = Scene(moved(platform.home, 0.0, 0.0, 0.02), None, platform.home)
+def test_what_stands_still_sends_nothing(stewart, server, sent):
+    machine = MachineScene(server, stewart)
+    scene = Scene(moved(stewart.home, 0.0, 0.0, 0.02), None, stewart.home)
     machine.update(scene)
     sent.clear()
     machine.update(scene)
     assert not sent
-    machine.update(Scene(scene.pose, None, moved(platform.home, 0.01, 0.0, 0.0)))
+    machine.update(Scene(scene.pose, None, moved(stewart.home, 0.01, 0.0, 0.0)))
     assert [message.name for message in sent] == ["/machine/ghost"]
     sent.clear()
     machine.update(Scene(moved(scene.pose, 0.01, 0.0, 0.0), None, scene.ghost))
@@ -104,12 +75,11 @@ def test_what_stands_still_sends_nothing(server, sent):
     assert len(names) <= 2 * len(machine.bodies)
 
 
-def test_a_slow_motion_arrives(server):
+def test_a_slow_motion_arrives(stewart, server):
     """Each step alone is too small to be sent."""
-    platform = twin.load("stewart")
-    machine = MachineScene(server, platform)
+    machine = MachineScene(server, stewart)
     for k in range(1, 61):
-        machine.update(Scene(moved(platform.home, 0.0, 0.0, 3e-6 * k)))
+        machine.update(Scene(moved(stewart.home, 0.0, 0.0, 3e-6 * k)))
     assert_in_place(machine)
 
 
@@ -125,21 +95,20 @@ def test_what_cannot_be_drawn_stays_as_it_was(server, height):
     assert machine.update(Scene(platform.home))
 
 
-def test_ghost_and_ball_are_seen_where_there_are_any(server):
-    platform = twin.load("stewart")
-    ball = ball_for(platform.parameters)
-    machine = MachineScene(server, platform, ball=ball)
+def test_ghost_and_ball_are_seen_where_there_are_any(stewart, server):
+    ball = ball_for(stewart.parameters)
+    machine = MachineScene(server, stewart, ball=ball)
     ghost, rolling = machine.bodies["ghost"], machine.bodies["ball"]
     assert not ghost.visible
     assert not rolling.visible
     place = np.array([0.1, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0])
-    machine.update(Scene(platform.home, None, platform.home, place))
+    machine.update(Scene(stewart.home, None, stewart.home, place))
     assert ghost.visible
     assert rolling.visible
     assert_allclose(rolling.position, place[:3], **CLOSE)
     machine.show("ghost", False)
     assert not ghost.visible
-    machine.update(Scene(platform.home, None, platform.home))
+    machine.update(Scene(stewart.home, None, stewart.home))
     assert not ghost.visible
     assert not rolling.visible
     machine.show("ghost", True)
@@ -155,23 +124,8 @@ def test_the_ghost_is_not_seen_where_the_platform_is(server):
     assert ghost.opacity < 1.0
 
 
-def test_an_occupant_runs_along(server):
-    platform = twin.load("stewart")
-    machine = MachineScene(server, platform, payload=Occupant(stature=1.78, mass=75.0))
-    limbs = [body for body in machine.bodies if body.startswith("payload_")]
-    assert len(limbs) > 5
-    before = {body: machine.bodies[body].position.copy() for body in limbs}
-    machine.update(Scene(moved(platform.home, 0.03, 0.0, 0.01)))
-    for body in limbs:
-        step = machine.bodies[body].position - before[body]
-        assert_within(step, [0.03, 0.0, 0.01], 1e-4)
-    with refused("payload"):
-        MachineScene(server, platform, payload="luggage", name="other")
-
-
-def test_legs_take_the_colours_of_their_values(server, sent):
-    platform = twin.load("stewart")
-    machine = MachineScene(server, platform)
+def test_legs_take_the_colours_of_their_values(stewart, server, sent):
+    machine = MachineScene(server, stewart)
     tubes = [machine.parts[f"leg_{i}_housing", "housing"] for i in range(1, 7)]
     own = tubes[0].color
     machine.colour_legs("force", [0.0, 1.0, np.nan, 0.5, 2.0, 0.001])

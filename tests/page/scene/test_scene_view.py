@@ -15,9 +15,8 @@ import twin
 from twin.machine.payload import Occupant, seated_on
 from twin.page.scene import machine_scene as trace_file
 from twin.page.scene.machine_scene import centre_of_mass
-from twin.page.scene.scene_view import FIELD_OF_VIEW, LAYERS, SceneView, touched, viewpoint
+from twin.page.scene.scene_view import LAYERS, SceneView, touched, viewpoint
 from twin.simulation.simulate import Scene
-from twin.viewer.camera import VIEWS
 
 CLOSE = {"rtol": 3e-5, "atol": 1e-7}
 
@@ -105,20 +104,13 @@ def test_every_machine_has_its_marks(server, name):
     numbers = [part.text for key, part in nodes(server).items() if key.endswith("/number")]
     assert sorted(numbers) == [str(k) for k in range(1, platform.n_actuators + 1)]
     floor = min(float(mesh.vertices[:, 2].min()) for mesh in base_meshes(view))
-    assert view.backdrop.ground.position[2] == pytest.approx(floor, abs=1e-6)
+    assert_within(view.backdrop.ground.position[2], floor, 1e-6)
     view.remove()
 
 
 def base_meshes(view):
     """Return the meshes that do not move."""
     return [mesh for (body, _), mesh in view.machine.parts.items() if body == "base"]
-
-
-def test_the_room_stays_where_the_base_shakes(view, stewart):
-    before = view.backdrop.ground.position.copy()
-    view.update(Scene(stewart.home, base_displacement=np.array([0.1, 0.0, 0.02])), 0.0)
-    assert_array_equal(view.backdrop.ground.position, before)
-    assert_allclose(view.machine.root.position, [0.1, 0.0, 0.02], **CLOSE)
 
 
 def test_the_centre_of_mass_has_the_occupant_in_it(server, stewart):
@@ -134,23 +126,6 @@ def test_the_centre_of_mass_has_the_occupant_in_it(server, stewart):
 
 
 # Machines.
-
-
-@pytest.mark.slow
-def test_a_second_machine_comes_and_goes(server, view, stewart):
-    scene = Scene(stewart.home, None, stewart.home)
-    view.update(scene, 0.0)
-    assert view.overlay is None
-    other = Scene(moved(stewart.home, 0.0, 0.0, 0.04), None, stewart.home)
-    view.update(scene, 0.1, other)
-    assert view.overlay is not None
-    assert view.overlay.root.visible
-    platforms = [node(server, f"/{root}/platform").position for root in ("machine", "comparison")]
-    assert_within(platforms[1] - platforms[0], [0.0, 0.0, 0.04], 1e-5)
-    view.update(scene, 0.2)
-    assert not view.overlay.root.visible
-    view.update(scene, 0.3, other)
-    assert view.overlay.root.visible
 
 
 @pytest.mark.slow
@@ -213,7 +188,7 @@ def test_the_trace_is_sent_ten_times_a_second_at_most(view, stewart, moments):
     assert_array_equal(view.trace.node.points, before)
     moments.append(5.11)
     view.update(Scene(moved(stewart.home, 0.02, 0.0, 0.0)), 0.5)
-    assert view.trace.node.points[-1, 1, 0] == pytest.approx(0.02, abs=1e-6)
+    assert_within(view.trace.node.points[-1, 1, 0], 0.02, 1e-6)
 
 
 def test_a_push_is_seen_while_it_acts(server, view, stewart):
@@ -256,16 +231,6 @@ def test_a_moment_is_drawn_in_its_sense(server, view):
         assert (end - start) @ axis > 0.0 and not np.cross(end - start, axis).any()
 
 
-def test_stronger_pushes_are_longer(server, view):
-    lengths = []
-    for size in (1.0, 100.0, 1e3, 1e6):
-        view.push.begin([size, 0.0, 0.0], np.zeros(3), np.zeros(3), time=0.0, duration=1.0)
-        start, end = node(server, "/machine/push/force").points[0]
-        lengths.append(float(np.linalg.norm(end - start)))
-    assert lengths == sorted(lengths)
-    assert 0.1 * view.machine.size < lengths[0] < lengths[-1] < 0.5 * view.machine.size
-
-
 def test_touched_point_is_in_the_platform_frame(view, stewart):
     [pose] = poses_within_limits(stewart, 1, 7)
     shaken = np.array([0.01, 0.02, 0.03])
@@ -283,26 +248,11 @@ def test_touched_point_is_in_the_platform_frame(view, stewart):
 # Cameras.
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MACHINES)
-def test_views_show_the_whole_machine(server, name):
-    """Its corners are within the angle of view, around the middle."""
-    view = SceneView(server, twin.load(name))
-    corners = view.machine.scene_model.corners()
-    for direction in VIEWS:
-        position, target = viewpoint(view.machine, direction, 1.0)
-        ahead = (target - position) / np.linalg.norm(target - position)
-        sight = corners - position
-        deep = sight @ ahead
-        across = np.linalg.norm(sight - deep[:, None] * ahead, axis=1)
-        assert deep.min() > 0.01 * view.machine.size
-        assert (across / deep).max() < 1.42 * np.tan(np.radians(0.5 * FIELD_OF_VIEW))
-        assert (across / deep).max() > 0.5 * np.tan(np.radians(0.5 * FIELD_OF_VIEW))
-    first = server.initial_camera
+def test_all_of_the_machine_lies_between_near_and_far(server, view):
+    first, target = server.initial_camera, viewpoint(view.machine, "overview").target
     assert_allclose(first.position, viewpoint(view.machine, "overview").position)
-    assert first.near < 0.1 * np.linalg.norm(first.position - first.look_at)
+    assert first.near < 0.1 * np.linalg.norm(first.position - target)
     assert first.far > 10.0 * view.machine.size
-    view.remove()
 
 
 class Client:

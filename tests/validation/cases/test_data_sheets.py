@@ -5,6 +5,7 @@ from math import pi
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from tolerance import assert_within
 
 import twin
 from twin.plant.drives import drive_constants
@@ -83,7 +84,7 @@ def test_the_tumble_test_finds_the_errors_of_a_sensor():
         "gyroscopes.bias": drawn.bias[3:],
     }
     for name, expected in pairs.items():
-        assert found[name][1] == pytest.approx(expected, abs=1e-13)
+        assert_within(found[name][1], expected, 1e-13)
 
 
 def test_the_thesis_sensor_keeps_its_data_sheet():
