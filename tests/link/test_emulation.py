@@ -202,19 +202,3 @@ def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path):
     for name in wanted.names:
         assert_array_equal(found[name].time, wanted[name].time)
         assert_array_equal(found[name].values, wanted[name].values)
-
-
-def test_wrong_options_are_refused_in_one_line(subtests):
-    for options, field in [
-        (("--fault", "rust"), "fault"),
-        (("--listen", "0.0.0.0:0"), "address"),
-        (("--to", "192.0.2.1:5"), "to"),
-        (("--values", "leg.colour=3"), "leg.colour"),
-        (("--noise", "forces"), "noise"),
-        (("--log", "run.txt"), "log"),
-    ]:
-        with subtests.test(f"{options}"):
-            result = run("stewart", *options)
-            assert result.exit_code == 2
-            assert result.output.startswith(f"twin: {field}")
-            assert len(result.output.splitlines()) == 1

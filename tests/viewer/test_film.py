@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from refusals import refused
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
+from turns import turn_of
 
 import twin
 from twin.machine.payload.occupant import Occupant
@@ -44,19 +45,17 @@ def lifted(platform, height, turn=0.0, duration=0.4):
     share = time[:, None] / duration
     pose = np.tile(platform.home, (len(time), 1))
     pose[:, 2:3] += height * share
-    turned = Rotation.from_rotvec(turn * share * [0.0, 0.0, 1.0]) * Rotation.from_quat(
-        platform.home[3:], scalar_first=True
-    )
+    turned = Rotation.from_rotvec(turn * share * [0.0, 0.0, 1.0]) * turn_of(platform.home)
     pose[:, 3:] = turned.as_quat(scalar_first=True)
     setpoint = np.add(pose, [0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
-    n = platform.n_actuators
+    none = np.zeros((len(time), platform.n_actuators))
     return Trajectory(
         time=time,
         pose=pose,
         twist=np.zeros((len(time), 6)),
-        lengths=np.zeros((len(time), n)),
-        rates=np.zeros((len(time), n)),
-        forces=np.zeros((len(time), n)),
+        lengths=none,
+        rates=none,
+        forces=none,
         machine=platform.name,
         engine="made up",
         fidelity="",
@@ -216,12 +215,8 @@ def test_scenes_are_straight_between_rows(stewart):
     run = lifted(stewart, 0.1, turn=0.4)
     scene = RecordedScenes(run).at(0.03)
     assert_allclose(scene.pose[2] - stewart.home[2], 0.0075, rtol=1e-12)
-    turn = (
-        Rotation.from_quat(scene.pose[3:], scalar_first=True)
-        * Rotation.from_quat(stewart.home[3:], scalar_first=True).inv()
-    )
+    turn = turn_of(scene.pose) * turn_of(stewart.home).inv()
     assert_within(turn.as_rotvec(), [0.0, 0.0, 0.03], 1e-9)
-    assert scene.ghost is not None
     assert_allclose(scene.ghost[2] - scene.pose[2], 0.05, rtol=1e-12)
 
 
@@ -238,13 +233,6 @@ def test_before_and_after_a_run_it_stands_still(rise):
     scenes = RecordedScenes(rise)
     assert_array_equal(scenes.at(-1.0).pose, rise.pose[0])
     assert_array_equal(scenes.at(9.0).pose, rise.pose[-1])
-    single = replace(
-        rise,
-        signals={},
-        **{name: getattr(rise, name)[:1] for name in ("time", "pose", "twist", "lengths")},
-        **{name: getattr(rise, name)[:1] for name in ("rates", "forces", "deflection")},
-    )
-    assert_array_equal(RecordedScenes(single).at(0.1).pose, rise.pose[0])
 
 
 def test_springs_move_too():
@@ -261,11 +249,8 @@ def test_springs_move_too():
 
 def test_wrong_options_are_named(subtests, rise, stewart, tmp_path):
     for field, name, options in [
-        ("path", "rise.avi", {}),
         ("path", "rise.png", {}),
         ("size", "rise.mp4", {"look": Look(width=95, height=72)}),
-        ("width", "rise.gif", {"look": Look(width=0)}),
-        ("view", "rise.gif", {"look": SMALL._replace(view="below")}),
         ("rate", "rise.gif", {"rate": 60.0}),
         ("start", "rise.mp4", {"start": 0.5}),
         ("ghost", "rise.mp4", {"look": SMALL._replace(ghost=1)}),
@@ -300,18 +285,8 @@ def test_the_command_draws_a_saved_run(tmp_path):
     platform = twin.load("stewart", "hardware")
     rise = lifted(platform, 0.08)
     saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"
-    options = (
-        "--replay",
-        saved,
-        "--view",
-        "90,-8",
-        "--pixels",
-        "96x72",
-        "--instant",
-        0.1,
-        "--dark",
-    )
-    console("render", "stewart", *options, "--out", out)
+    looks = ["--view", "90,-8", "--pixels", "96x72", "--instant", 0.1, "--dark"]
+    console("render", "stewart", "--replay", saved, *looks, "--out", out)
     seen = drawn(platform, rise, 0.1, SMALL._replace(view=(90.0, -8.0), dark=True))
     assert_array_equal(read_png(out), seen)
     other = console("render", "srspm", "--replay", saved, "--out", out, code=2)
@@ -320,12 +295,10 @@ def test_the_command_draws_a_saved_run(tmp_path):
 
 def test_wrong_arguments_end_in_one_line(subtests, tmp_path, monkeypatch):
     for options, words in [
-        (("--out", "clip.avi"), "out: must end in .mp4, .gif or .png"),
         (("--out", "clip.gif", "--pixels", "640"), "pixels"),
         (("--out", "clip.gif", "--instant", "1"), "instant"),
         (("--out", "clip.gif", "--duration", "0.05", "--playback", "0"), "playback: "),
         (("--out", "clip.png", "--frame-rate", "10"), "frame_rate"),
-        (("--out", "clip.png", "--replay", "none.npz"), "replay: none.npz does not exist"),
         (("--out", "clip.png", "--replay", "none.npz", "--motion", "sine"), "leave out"),
     ]:
         with subtests.test(f"{options}"):

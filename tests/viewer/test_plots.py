@@ -53,8 +53,6 @@ def test_trajectory_figure_shows_the_trajectory(motion):
     labels = [figure.layout[f"yaxis{k}"].title.text for k in ("", 2, 3, 4)]
     units = ["[rad]", "[N m]"] if motion.machine == "rss" else ["[m]", "[N]"]
     assert [label[label.index("[") :] for label in labels] == ["[m]", "[deg]", *units]
-    last = figure.layout.xaxis5 if springs else figure.layout.xaxis4
-    assert last.title.text == "time [s]"
 
 
 def test_comparison_shows_the_difference(motion, platform):
@@ -143,7 +141,5 @@ def test_numbers_as_text():
     for value in (None, float("nan"), float("inf")):
         assert number(value) == "not finite"
     assert value_text(np.pi / 2, "rad") == "1.5708 (90 deg)"
-    assert value_text([1.0, 2.5]) == "1, 2.5"
     assert value_text([0.5] * 6) == "0.5 (6 times)"
     assert value_text([[1.0, 0.0], [0.0, 2.0]]) == "1, 0; 0, 2"
-    assert value_text("horizontal") == "horizontal"

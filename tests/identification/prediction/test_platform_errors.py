@@ -7,22 +7,17 @@ import numpy as np
 import pytest
 from recorded_motion import HIDDEN, TIMESTEP, nominal, recorded
 from refusals import refused
-from scipy.spatial.transform import Rotation
 
 from twin.identification.parameters import select
 from twin.identification.prediction.optimise import first_jacobian
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import (
-    Motion,
-    inertial_readings,
     recording_of,
-    sensed_inputs,
 )
 from twin.identification.result.identify import identify
 from twin.identification.visibility import visibility
 from twin.logs import Channel, Log, log_of
-from twin.machine.hardware.drive import Accelerometers, Gyroscopes, InertialSensor
-from twin.motion.profiles import MultiSineMotion
+from twin.machine.hardware.drive import Accelerometers, Gyroscopes
 from twin.plant.inertial_sensor import InertialUnit
 from twin.rotations import displaced
 
@@ -107,40 +102,6 @@ def test_errors_of_all_signals_are_found_beside_the_machine():
     assert largest["platform.body.mass"] < 0.02
     # The prior decides about half of it.
     assert any("bias of the measured gyroscope" in note for note in found.notes)
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("bandwidth", [75.0, None])
-def test_readings_are_those_of_the_sensor(bandwidth):
-    """The sensor is another implementation: place, attitude, filter and a sum of sines."""
-    time = np.arange(0.0, 1.0, 1e-3)
-    motion = MultiSineMotion(
-        nominal().home,
-        duration=1.0,
-        frequencies=[3.0, 7.0],
-        amplitude={"x": 4e-3, "y": 3e-3, "roll": 0.02, "pitch": 0.03, "yaw": 0.02},
-        phases="random",
-    )
-    sample = motion(time)
-    imu = InertialSensor(
-        position=(0.3, -0.2, 0.1), attitude=(0.4, -0.3, 0.2), bandwidth=bandwidth, source="test"
-    )
-    read = InertialUnit(imu, gravity=9.81).measure(time, sample.pose, sample.twist).readings
-    change = np.diff(sample.twist, axis=0, append=sample.twist[-1:]) / 1e-3
-    moved = Motion(sample.pose[None], sample.twist[None], change[None])
-    features = sensed_inputs(moved, np.array([[0.0, 0.0, -9.81]]), imu, 1e-3)
-    rotation = Rotation.from_euler("ZYX", imu.attitude).as_matrix()[None]
-    # Without a filter and accelerations the sensor reads the mean over the step that ends.
-    at = np.arange(100.0, 990.0)[None]
-    found = inertial_readings(
-        features,
-        np.array([[0]]),
-        at - 0.5 * (bandwidth is None),
-        np.array([imu.position]),
-        rotation,
-    )[0]
-    size = np.ptp(read[100:990], axis=0)
-    assert (np.abs(found - read[100:990]) < 2e-3 * size).all()
 
 
 def with_feedforward(time, width):

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 import viser
-from conftest import MACHINES
 from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_within_limits
 from refusals import refused
 from scipy.spatial.transform import Rotation
-from tolerance import assert_within, max_abs
-from viser_rig import messages_sent, nodes
+from tolerance import assert_within
+from viser_rig import messages_sent
 
 import twin
 from twin.machine.payload import Occupant, seated_on
@@ -94,23 +93,6 @@ def test_what_lies_inside_is_seen(view):
     assert plate.opacity < 1.0
     view.show("centre_of_mass", False)
     assert plate.opacity is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MACHINES)
-def test_every_machine_has_its_marks(server, name):
-    platform = twin.load(name)
-    view = SceneView(server, platform)
-    numbers = [part.text for key, part in nodes(server).items() if key.endswith("/number")]
-    assert sorted(numbers) == [str(k) for k in range(1, platform.n_actuators + 1)]
-    floor = min(float(mesh.vertices[:, 2].min()) for mesh in base_meshes(view))
-    assert_within(view.backdrop.ground.position[2], floor, 1e-6)
-    view.remove()
-
-
-def base_meshes(view):
-    """Return the meshes that do not move."""
-    return [mesh for (body, _), mesh in view.machine.parts.items() if body == "base"]
 
 
 def test_the_centre_of_mass_has_the_occupant_in_it(server, stewart):
@@ -253,60 +235,3 @@ def test_all_of_the_machine_lies_between_near_and_far(server, view):
     assert_allclose(first.position, viewpoint(view.machine, "overview").position)
     assert first.near < 0.1 * np.linalg.norm(first.position - target)
     assert first.far > 10.0 * view.machine.size
-
-
-class Client:
-    """A page with a camera."""
-
-    class Camera:
-        """What is set of it."""
-
-        aspect = 1.6
-        update_timestamp = 1.0
-
-    def __init__(self, server, number):
-        self.camera = self.Camera()
-        self.atomic, self.client_id = server.atomic, number
-
-
-def three_pages(server, monkeypatch):
-    """Return pages without browsers: viser makes pages for connections alone."""
-    pages = {k: Client(server, k) for k in range(3)}
-    monkeypatch.setattr(server, "get_clients", lambda: pages)
-    return pages
-
-
-def test_views_turn_one_page_or_all(server, view, monkeypatch):
-    pages = three_pages(server, monkeypatch)
-    view.look("top", [pages[1]])
-    assert not vars(pages[0].camera)
-    camera = pages[1].camera
-    assert camera.position[2] > 5.0 * max_abs(camera.position[:2] - camera.look_at[:2])
-    view.look("front")
-    for page in pages.values():
-        ahead = page.camera.look_at - page.camera.position
-        assert ahead[0] < -0.9 * np.linalg.norm(ahead)
-    with refused("view"):
-        view.look("below")
-
-
-def test_camera_is_named_where_it_was_moved_and_all_are_placed(server, view, monkeypatch):
-    """A set-up has the camera of the page that was used last, unless it is the usual one."""
-    assert view.camera is None
-    pages = three_pages(server, monkeypatch)
-    pages[1].camera.aspect = 0.5
-    view.look("overview")
-    pages[1].camera.update_timestamp = 2.0
-    assert view.camera is None
-    view.update(Scene(moved(view.machine.platform.home, 0.0, 0.0, 0.05)), 0.0)
-    assert view.camera is None, "the machine has moved, the camera has not"
-    view.look("top", [pages[1]])
-    found = view.camera
-    assert found is not None
-    assert_array_equal(found.position, pages[1].camera.position)
-    pages[0].camera.update_timestamp = 3.0
-    assert view.camera is None
-    assert view.place(found) == {0, 1, 2}
-    for page in pages.values():
-        assert_array_equal(page.camera.position, found.position)
-        assert_array_equal(page.camera.look_at, found.target)

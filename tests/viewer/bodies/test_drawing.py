@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
-from numpy.testing import assert_array_equal
 from refusals import refused
 from tolerance import assert_within
 
@@ -69,11 +68,6 @@ def test_nothing_that_is_computed_depends_on_it(tmp_path):
     assert platform.hash == plain.hash
     models = [mechanism_xml(make_mechanism(each.parameters), 1e-4) for each in (platform, plain)]
     assert models[0] == models[1]
-    random = np.random.default_rng(0)
-    pose = plain.home + np.pad(0.02 * random.normal(size=3), (0, 4))
-    twist, acceleration = random.normal(size=(2, 6))
-    forces = [each.inverse_dynamics(pose, twist, acceleration) for each in (platform, plain)]
-    assert_array_equal(*forces)
 
 
 def test_a_dump_holds_no_place_of_a_file(tmp_path):
@@ -97,6 +91,7 @@ def test_files_that_are_none_are_refused(subtests, tmp_path):
         ("/etc/passwd", r"must end in \.glb or \.stl"),
         ("mine.toml", r"must end in \.glb or \.stl"),
         ("", "must be the name of a file"),
+        ("x" * 5000 + ".stl", "cannot use"),
     ]:
         with subtests.test(f"{mesh}"):
             file = tmp_path / "mine.toml"
