@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from recorded_motion import SPEEDS, sines
+from recorded_motion import SPEEDS, emulated, log_of_samples, sines
 from tolerance import assert_within
 
 from twin.control import make_controller
-from twin.control.controller import sample_reference
 from twin.identification.result.identify import identify
 from twin.link.emulated import EmulatedMachine
 from twin.link.protocol import Sample
-from twin.link.recording import Recording
 from twin.link.transport import open_source, samples
 from twin.logs import log_of, write_log
-from twin.shadow.rehearsal import work
 from twin.shadow.shadow import Shadow
 from twin.shadow.thresholds import INFINITE_THRESHOLDS
 
@@ -27,20 +24,6 @@ DELAY = 3e-3
 def motion(hardware):
     """Return a motion with accelerations that show a period's delay."""
     return sines(hardware, SPEEDS, DURATION)
-
-
-def emulated(machine, motion, hidden):
-    """Return the samples of an emulated machine without noise that follows a motion."""
-    reference = sample_reference(machine, motion, PERIOD)
-    return list(work(machine, reference, hidden=hidden, noise={}))
-
-
-def recorded(machine, found):
-    """Return the log of samples."""
-    recording = Recording(machine, PERIOD)
-    for sample in found:
-        recording.add(sample)
-    return recording.log()
 
 
 @pytest.mark.quick
@@ -57,7 +40,7 @@ def test_replay_gives_the_samples_back(hardware, tmp_path, start):
         for k in range(30)
         if k not in (11, 12)
     ]
-    log = recorded(hardware, sent)
+    log = log_of_samples(hardware, sent)
     path = write_log(log, tmp_path / "run.csv")
     found = list(samples(open_source(f"replay:{path}", hardware), 1.0))
     assert [each.time for each in found] == [each.time for each in sent]
@@ -73,7 +56,7 @@ def test_replay_gives_the_samples_back(hardware, tmp_path, start):
 def test_a_machine_at_its_reset_has_its_commands(hardware):
     """Before the clock began none were in force."""
     machine = EmulatedMachine(hardware)
-    log = recorded(hardware, [machine.measurement, machine.step(), machine.step()])
+    log = log_of_samples(hardware, [machine.measurement, machine.step(), machine.step()])
     machine.close()
     assert log["coordinates"].time.tolist() == [0.0, 0.001, 0.002]
     for name in ("setpoint", "command_rates"):
@@ -86,7 +69,7 @@ def test_a_machine_at_its_reset_has_its_commands(hardware):
 def test_a_delay_is_found_in_the_log(hardware, motion):
     """Commands that were stamped a period late would hide as much of the delay."""
     hidden = hardware.with_(parameters={"leg.drive.delay": DELAY})
-    log = recorded(hardware, emulated(hardware, motion, hidden))
+    log = emulated(hardware, hidden, motion)
     identified = identify(hardware, [log], "leg.drive.delay")
     assert abs(identified.values[0] - DELAY) < 1e-5
 
@@ -102,7 +85,7 @@ def unexplained(machine, path):
 
 def test_a_simulated_log_is_replayed_as_well_as_a_recorded_one(hardware, motion, tmp_path):
     """The observer explains a period between commands and motion by a force of some 400 N."""
-    own = recorded(hardware, emulated(hardware, motion, hardware))
+    own = emulated(hardware, hardware, motion)
     law = make_controller("cascade", hardware, motion)
     run = hardware.simulate(DURATION, controller=law, timestep=5e-4)
     forces = {
@@ -119,7 +102,7 @@ def test_forces_of_motors_are_named_so_in_logs(hardware, tmp_path):
     machine = EmulatedMachine(hardware)
     sent = [machine.measurement, machine.step(), machine.step()]
     machine.close()
-    log = recorded(hardware, sent)
+    log = log_of_samples(hardware, sent)
     assert "motor_forces" in log and "forces" not in log
     path = write_log(log, tmp_path / "run.csv")
     for each, first in zip(
@@ -138,7 +121,7 @@ def test_friction_is_found_in_forces_of_motors(hardware):
     friction = 1.3 * hardware.parameters.leg.drive.friction_torque
     changes = {"platform.body.mass": 103.0, "leg.drive.friction_torque": friction}
     hidden = hardware.with_(parameters=changes)
-    log = recorded(hardware, emulated(hardware, sines(hardware, SPEEDS, 3.0), hidden))
+    log = emulated(hardware, hidden, sines(hardware, SPEEDS, 3.0))
     found = identify(hardware, [log], ",".join(changes))
     assert found.forces is not None and found.forces.signal == "motor_forces"
     assert abs(found.forces.estimate.values[1] / friction - 1.0) < 0.02

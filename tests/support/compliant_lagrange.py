@@ -27,12 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import sympy
 
 from twin.basics.arrays import FloatArray, cross_matrix, rotation_matrix
-from twin.basics.optional import optional
 from twin.papers.compliant_legs.equations import platform_forces, platform_mass_matrix
 from twin.papers.compliant_legs.machine import (
     checked_state,
@@ -44,80 +44,46 @@ CONSTANT_NAMES = ("m1", "m2", "m3", "l1", "l2", "l3", "l4", "k", "B", "gx", "gy"
 """Arguments after coordinates and rates; (gx, gy, gz) is gravity in the leg's frame [m/s2]."""
 
 
-class LegSymbols(NamedTuple):
-    """The leg as sympy expressions; the columns hold (first, second, delta1, delta2)."""
-
-    coordinates: Any
-    """Column of symbols"""
-    rates: Any
-    """Column of symbols"""
-    constants: dict[str, Any]
-    """Symbols by the names of `CONSTANT_NAMES`"""
-    kinetic: Any
-    """Kinetic energy"""
-    potential: Any
-    """Potential energy of gravity and spring"""
-    tip: Any
-    """Tip from the base joint, leg's frame"""
-
-
 class LegFunctions(NamedTuple):
     """Terms of one leg as functions of (coordinates, rates, constants), all in the leg's frame.
 
     M q'' + h = (0, 0, 0, F_act) + T^T F_r, tip acceleration = T q'' + t.
     """
 
-    mass_matrix: Callable[..., FloatArray]
+    mass_matrix: Callable
     """M `(4, 4)`"""
-    bias: Callable[..., FloatArray]
+    bias: Callable
     """h `(4, 1)`: centrifugal and Coriolis terms, gravity, spring and damper"""
-    tip: Callable[..., FloatArray]
+    tip: Callable
     """`(3, 1)` [m]"""
-    tip_jacobian: Callable[..., FloatArray]
+    tip_jacobian: Callable
     """T `(3, 4)`"""
-    tip_bias: Callable[..., FloatArray]
+    tip_bias: Callable
     """t `(3, 1)` [m/s2]"""
-    energy: Callable[..., FloatArray]
+    energy: Callable
     """`(2, 1)` kinetic and potential [J]"""
 
 
 @lru_cache
-def leg_symbols():
-    """Return the energies of one leg as sympy expressions.
-
-    Raises:
-        MissingDependencyError: sympy is not installed.
-    """
-    sympy = optional("sympy")
+def leg_functions():
+    """Return the equations of motion of one leg, generated from its Lagrangian."""
     names = ("first", "second", "delta1", "delta2")
     q = sympy.Matrix(sympy.symbols(names, real=True))
     rates = sympy.Matrix(sympy.symbols([f"{name}_rate" for name in names], real=True))
-    constants = dict(zip(CONSTANT_NAMES, sympy.symbols(CONSTANT_NAMES, real=True), strict=True))
-    m1, m2, m3, l1, l2, l3, l4, k, _, gx, gy, gz = constants.values()
+    constants = sympy.symbols(CONSTANT_NAMES, real=True)
+    m1, m2, m3, l1, l2, l3, l4, k, damping, *gravity = constants
     direction = sympy.Matrix(
         [sympy.sin(q[0]) * sympy.cos(q[1]), -sympy.sin(q[1]), sympy.cos(q[0]) * sympy.cos(q[1])]
     )
     follower = 2 * l1 + q[2] + l2 + l3 + q[3]
-    kinetic, potential = sympy.S.Zero, k * q[2] ** 2 / 2
+    kinetic, potential = 0, k * q[2] ** 2 / 2
     for mass, radius in ((m1, l1 + q[2] / 2), (m2, 2 * l1 + q[2] + l2), (m3, follower)):
         velocity = (radius * direction).jacobian(q) * rates
         kinetic += mass * velocity.dot(velocity) / 2
-        potential -= mass * radius * direction.dot(sympy.Matrix([gx, gy, gz]))
+        potential -= mass * radius * direction.dot(sympy.Matrix(gravity))
     tip = (follower + l4) * direction
-    return LegSymbols(q, rates, constants, kinetic, potential, tip)
-
-
-@lru_cache
-def leg_functions():
-    """Return the equations of motion of one leg, generated from its Lagrangian.
-
-    Raises:
-        MissingDependencyError: sympy is not installed.
-    """
-    sympy = optional("sympy")
-    q, rates, constants, kinetic, potential, tip = leg_symbols()
     momentum = sympy.Matrix([kinetic]).jacobian(rates).T
-    dissipated = constants["B"] * rates[2] ** 2 / 2
+    dissipated = damping * rates[2] ** 2 / 2
     bias = (
         momentum.jacobian(q) * rates
         - sympy.Matrix([kinetic - potential]).jacobian(q).T
@@ -132,7 +98,7 @@ def leg_functions():
         (jacobian * rates).jacobian(q) * rates,
         sympy.Matrix([kinetic, potential]),
     )
-    arguments = (list(q), list(rates), list(constants.values()))
+    arguments = (list(q), list(rates), constants)
     return LegFunctions(
         *(
             sympy.lambdify(arguments, expression, modules="numpy", cse=True)

@@ -6,9 +6,13 @@ import numpy as np
 
 import twin
 from twin.control import make_controller
+from twin.control.controller import DEFAULT_PERIOD, sample_reference
 from twin.engines import make_engine
 from twin.identification.parameters import gravity_field, select
+from twin.link.recording import Recording
+from twin.logs import Log, log_of
 from twin.motion.profiles import MultiSineMotion
+from twin.shadow.rehearsal import work
 
 HIDDEN = {
     "platform.body.mass": 101.3,
@@ -76,3 +80,29 @@ def recorded(
 
     base.reset = reset
     return hidden.simulate(duration, controller=law, engine=base)
+
+
+def moved(file, truth, motion, timestep=TIMESTEP, **options):
+    """Return the log of a machine that differs from its file, under a law that knows the file."""
+    hidden = file.with_(parameters=truth)
+    law = make_controller("computed_torque", hidden, motion, model=file)
+    return log_of(hidden.simulate(motion.duration, controller=law, timestep=timestep, **options))
+
+
+def emulated(file, hidden, motion, seed=0):
+    """Return the log of an emulated machine that follows a motion; its readings have no noise."""
+    reference = sample_reference(file, motion, DEFAULT_PERIOD)
+    return log_of_samples(file, work(file, reference, hidden=hidden, noise={}, seed=seed))
+
+
+def log_of_samples(machine, samples):
+    """Return the log of a machine's samples."""
+    recording = Recording(machine, DEFAULT_PERIOD)
+    for sample in samples:
+        recording.add(sample)
+    return recording.log()
+
+
+def part(log, *names):
+    """Return some signals of a log."""
+    return Log(tuple(log[name] for name in names))

@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from recorded_motion import FAST, TIMESTEP, nominal, sines
+from recorded_motion import FAST, moved, nominal, part, sines
 from refusals import refused
 
 import twin
-from twin.control import make_controller
 from twin.identification.excitation import trial
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
-from twin.logs import Log, log_of
 
 TRUTH = {
     "platform.body.mass": 101.3,
@@ -31,12 +29,8 @@ def test_errors_of_play_and_stiffness_are_those_of_an_identification():
     machine, motion = nominal(), shaken(0.07)
     parameters = select(machine, list(TRUTH))
     expected = trial(machine, motion, parameters).expected_errors
-    hidden = machine.with_(parameters=TRUTH)
-    law = make_controller("computed_torque", hidden, motion, model=machine)
-    run = hidden.simulate(2.0, controller=law, timestep=TIMESTEP, engine="mujoco")
-    log = log_of(run)
-    kept = Log((log["measured"], log["command_forces"]))
-    found = identify(machine, [kept], list(TRUTH))
+    log = moved(machine, TRUTH, motion, engine="mujoco")
+    found = identify(machine, [part(log, "measured", "command_forces")], list(TRUTH))
     assert np.isfinite(found.margins).all()
     ratios = found.standard_errors / expected
     assert ((ratios > 0.5) & (ratios < 5.0)).all()

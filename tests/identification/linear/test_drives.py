@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from recorded_motion import AXES, nominal, sines
+from recorded_motion import AXES, emulated, nominal, part, sines
 from tolerance import assert_within
 
 import twin
@@ -17,10 +17,7 @@ from twin.identification.linear import (
 )
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
-from twin.link.emulated import EmulatedMachine
-from twin.link.protocol import Sample
-from twin.link.recording import Recording
-from twin.logs import Log, log_of
+from twin.logs import log_of
 from twin.machine.randomisation.sampler import nominal_value
 
 FREQUENCIES = np.array([0.4, 0.9, 1.7, 2.9])
@@ -37,22 +34,6 @@ def shaken(machine, speed, duration, seed):
     """Return a motion with sines of this speed [m/s, rad/s] on all axes."""
     speeds = dict.fromkeys(AXES, speed)
     return sines(machine, speeds, duration, frequencies=FREQUENCIES, fade_in=0.5, seed=seed)
-
-
-def emulated(hidden, seed):
-    """Return encoders and forces of the motors, as the emulated machine sends them over 6 s."""
-    file, duration = nominal(), 6.0
-    motion = shaken(file, 0.08, duration, seed)
-    machine = EmulatedMachine(hidden, design=file, seed=seed)
-    recording, time = Recording(file, machine.period), np.arange(0.0, duration, machine.period)
-    sample = motion(time)
-    places = file.inverse_kinematics(sample.pose)
-    rates = np.einsum("kij,kj->ki", file.jacobian(sample.pose), sample.twist)
-    for k, at in enumerate(time.tolist()):
-        command = {"setpoint": places[k], "command_rates": rates[k]}
-        recording.add(machine.step(Sample("command", at, command, k)))
-    log = recording.log()
-    return Log((log["coordinates"], log["motor_forces"]))
 
 
 @pytest.mark.slow
@@ -73,7 +54,9 @@ def test_intervals_of_the_payload_hold_with_unknown_drives():
         }
         truth = {"platform.body.mass": 103.0, "platform.body.center_of_mass.2": 0.01}
         hidden = file.with_(parameters=drawn | truth)
-        found = identify(file, [emulated(hidden, seed)], "payload", if_unobservable="prior")
+        log = emulated(file, hidden, shaken(file, 0.08, 6.0, seed), seed)
+        given = part(log, "coordinates", "motor_forces")
+        found = identify(file, [given], "payload", if_unobservable="prior")
         assert [each.path for each in found.parameters] == [
             each.path for each in select(file, "payload")
         ]
@@ -131,7 +114,7 @@ def test_springy_transmissions_with_dampers_are_no_delay_of_the_forces():
     law = make_controller("computed_torque", machine, shaken(machine, 0.05, 3.0, 0))
     run = machine.simulate(3.0, controller=law, timestep=5e-4)
     log = log_of(run)
-    kept = Log((log["measured"], log["forces"]))
+    kept = part(log, "measured", "forces")
     parameters = select(machine, "platform.body.mass, signal.forces.delay")
     found = linear_estimate(machine, parameters, samples_of_log(machine, kept))
     assert abs(found.values[0] - parameters[0].nominal) < 1e-3 * parameters[0].nominal

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from recorded_motion import HIDDEN, TIMESTEP, nominal, recorded
+from recorded_motion import HIDDEN, TIMESTEP, nominal, part, recorded
 from refusals import refused
 
 from twin.identification.parameters import select
@@ -152,8 +152,7 @@ DELAYS = ("leg.drive.delay", "signal.coordinates.delay", "signal.pose.delay")
 def test_delays_show_against_another_clock_alone(signals, paths, sentences):
     """Each signal adds one difference; one delay of all signals and commands stays unknown."""
     log = measured()
-    kept = ("measured", "command_forces", *signals)
-    recording = recording_of(Log(tuple(log[name] for name in kept)), nominal())
+    recording = recording_of(part(log, "measured", "command_forces", *signals), nominal())
     parameters = select(nominal(), paths)
     slopes = first_jacobian([PredictionProblem(nominal(), recording, parameters)])
     seen = visibility(slopes, parameters)

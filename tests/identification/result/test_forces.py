@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from recorded_motion import HIDDEN, TIMESTEP, nominal, recorded
+from recorded_motion import HIDDEN, TIMESTEP, nominal, part, recorded
 from refusals import refused
 from tolerance import assert_within
 from typer.testing import CliRunner
@@ -39,8 +39,7 @@ EARLY = 0.5 * TIMESTEP
 
 def measured():
     """Return encoders and forces of the hidden machine; without its commands."""
-    log = log_of(recorded(duration=4.0))
-    return Log((log["coordinates"], log["forces"]))
+    return part(log_of(recorded(duration=4.0)), "coordinates", "forces")
 
 
 def read_late():
@@ -159,7 +158,7 @@ def test_a_floor_out_of_level_is_found(with_forces):
     tilt = (4e-3, -7e-3)
     log = log_of(recorded(tilt=tilt))
     if not with_forces:
-        log = Log(tuple(each for each in log.channels if each.name != "forces"))
+        log = part(log, *[name for name in log.names if name != "forces"])
     found = identify(nominal(), [log], [*HIDDEN, "gravity"])
     assert (found.forces is None) != with_forces
     for path, truth in {"tilt.x": tilt[0], "tilt.y": tilt[1], **HIDDEN}.items():
@@ -211,8 +210,7 @@ def test_what_forces_cannot_show_is_refused():
         identify(nominal(), [measured()], "leg.rod.inertia.2.2")
     with refused("cannot be estimated"):
         log = log_of(recorded())
-        kept = Log((log["measured"], log["command_forces"]))
-        identify(nominal(), [kept], "signal.forces.scale")
+        identify(nominal(), [part(log, "measured", "command_forces")], "signal.forces.scale")
 
 
 def test_a_folder_has_the_hash_of_its_files(tmp_path):

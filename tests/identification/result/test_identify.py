@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from recorded_motion import HIDDEN, nominal, recorded
+from recorded_motion import HIDDEN, nominal, part, recorded
 from refusals import refused
 
 import twin
@@ -10,7 +10,7 @@ from twin.charts.results import write_page
 from twin.cli.console import show
 from twin.identification.result.identify import identify, write_identified
 from twin.identification.result.report import identification_results
-from twin.logs import Log, log_of
+from twin.logs import log_of
 
 pytestmark = pytest.mark.quick
 
@@ -101,6 +101,6 @@ def test_an_unknown_choice_names_its_option():
 
 def test_missing_signals_are_named():
     log = log_of(recorded())
-    short = Log(tuple(each for each in log.channels if not each.name.endswith("forces")))
+    short = part(log, *[name for name in log.names if not name.endswith("forces")])
     with refused("command_forces"):
         identify(nominal(), [short], "payload")

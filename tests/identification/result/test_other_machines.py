@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from recorded_motion import AXES, sines
+from recorded_motion import AXES, moved, part, sines
 
 import twin
-from twin.control import make_controller
 from twin.identification.result.identify import identify
-from twin.logs import Log, log_of
 
 NUMBERS = ("platform.body.mass", "platform.body.center_of_mass.1", "leg.drive.delay")
 
@@ -32,13 +30,9 @@ def test_hidden_numbers_are_found(name, friction, with_forces):
         friction: 1.2 * getattr(drive, friction.rpartition(".")[2]),
     }
     motion = sines(machine, dict.fromkeys(AXES, 0.05), frequencies=np.array([0.9, 2.1, 3.7]))
-    hidden = machine.with_(parameters=truth)
-    law = make_controller("computed_torque", hidden, motion)
-    run = hidden.simulate(2.0, controller=law, timestep=1.25e-4)
-    assert not run.stopped
-    log = log_of(run)
-    kept = ("measured", "command_forces", *["forces"] * with_forces)
-    found = identify(machine, [Log(tuple(log[name] for name in kept))], list(truth))
+    log = moved(machine, truth, motion, 1.25e-4)
+    kept = part(log, "measured", "command_forces", *["forces"] * with_forces)
+    found = identify(machine, [kept], list(truth))
     error = np.abs(found.values - list(truth.values()))
     assert (found.forces is not None) == with_forces
     if found.forces is not None:

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
+from recorded_motion import moved, part
 from refusals import refused
 from three_legs import LIGHT_DRIVES
 
 import twin
-from twin.control import make_controller
 from twin.identification.excitation import excite
 from twin.identification.parameters import prior_std_array, select
 from twin.identification.prediction.recording import recording_of
 from twin.identification.prediction.rollouts import synchronised
 from twin.identification.result.identify import identify
-from twin.logs import Log, log_of
 
 TRUTH = {
     "platform.body.mass": 2.12,
@@ -48,17 +47,6 @@ def motion(tripod):
 def log(tripod, motion):
     """The log of the hidden table."""
     return moved(tripod, TRUTH, motion, 1.25e-4)
-
-
-def moved(file, truth, motion, timestep):
-    """Return the log of a machine that differs from its file, under a law that knows the file."""
-    hidden = file.with_(parameters=truth)
-    law = make_controller("computed_torque", hidden, motion, model=file)
-    return log_of(hidden.simulate(DURATION, controller=law, timestep=timestep))
-
-
-def part(log, *names):
-    return Log(tuple(log[name] for name in names))
 
 
 def check_intervals(found):
