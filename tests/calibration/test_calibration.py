@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from redundant import machine_tool
-from refusals import assert_all_refused, refused
+from refusals import assert_all_refused, assert_each_refused, refused
 from tolerance import assert_within, max_abs
 
 import twin
@@ -242,16 +242,15 @@ def test_wrong_units():
 
 def test_measured_poses_check_their_arrays():
     poses = MeasuredPoses(np.zeros((3, 6)), np.zeros((3, 6)), np.ones((3, 3)), np.arange(3.0))
-    wrong = {
-        "coordinates": [np.zeros((2, 6)), "none"],
-        "values": [np.zeros((3, 5))],
-        "noise": [np.full((3, 3), -1.0)],
-        "numbers": [[0.0, np.nan, 1.0]],
-        "platform": [np.zeros((2, 7))],
-    }
-    assert_all_refused(
-        lambda field, value: replace(poses, **{field: value}),
-        [(field, value, None) for field in wrong for value in wrong[field]],
+    assert_each_refused(
+        lambda **arrays: replace(poses, **arrays),
+        {
+            "coordinates": [np.zeros((2, 6)), "none"],
+            "values": [np.zeros((3, 5))],
+            "noise": [np.full((3, 3), -1.0)],
+            "numbers": [[0.0, np.nan, 1.0]],
+            "platform": [np.zeros((2, 7))],
+        },
     )
 
 
@@ -263,10 +262,9 @@ def test_poses_without_a_measured_component_are_refused():
 
 def test_wrong_options():
     machine, _, poses = measured("stewart", Frames())
-    wrong = {"frames": "none", "tolerance": -1.0, "holdout": 0.9, "robust": 2}
-    assert_all_refused(
-        lambda option: calibrate(machine, poses, **{option: wrong[option]}),
-        [(option, option) for option in wrong],
+    assert_each_refused(
+        lambda **options: calibrate(machine, poses, **options),
+        {"frames": ["none"], "tolerance": [-1.0], "holdout": [0.9], "robust": [2]},
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_all_refused
+from refusals import assert_all_refused, assert_each_refused
 from tolerance import max_abs
 
 import twin
@@ -68,20 +68,19 @@ def test_limits_of_joints_hold(tmp_path):
     assert not joints_allow(machine, poses_within(twin.load("stewart"), 50)).all()
 
 
-def test_wrong_options():
-    wrong = {
-        "machine": ["stewart"],
-        "count": [2, 1e9, 3.5, np.nan],
-        "frames": ["x"],
-        "measured": [("w",), (), 3],
-        "noise": [(0.0, 0.0, 0.0), (-1e-5, 1e-5, 0.0), 1e-5],
-        "tolerance": [0.0, "1 mm"],
-        "seed": [-1, 1.5],
-    }
-    given = {"machine": twin.load("stewart"), "count": 5}
-    assert_all_refused(
-        lambda option, value: plan(**given | {option: value}),
-        [(option, value, None) for option in wrong for value in wrong[option]],
+def test_wrong_options(stewart):
+    counts = (2, 1e9, 3.5, np.nan)
+    assert_all_refused(lambda count: plan(stewart, count), [(count, "plan") for count in counts])
+    assert_each_refused(
+        lambda **options: plan(**{"machine": stewart, "count": 5} | options),
+        {
+            "machine": ["stewart"],
+            "frames": ["x"],
+            "measured": [("w",), (), 3],
+            "noise": [(0.0, 0.0, 0.0), (-1e-5, 1e-5, 0.0), 1e-5],
+            "tolerance": [0.0, "1 mm"],
+            "seed": [-1, 1.5],
+        },
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from refusals import refused
+from refusals import assert_each_refused, refused
 from tolerance import max_abs
 
 from twin.identification.parameters import Parameter
@@ -91,13 +91,9 @@ def test_directions_are_given_in_few_parameters():
         assert max_abs(change) < 1e-12
 
 
-def test_wrong_input_is_refused(subtests):
-    for jacobian, noise, field in [
-        (COLUMNS[:, :2], 1.0, "jacobian"),
-        (COLUMNS[0], 1.0, "jacobian"),
-        (COLUMNS, 0.0, "noise"),
-        (COLUMNS, [1.0, 2.0], "noise"),
-        (COLUMNS * np.nan, 1.0, "jacobian"),
-    ]:
-        with subtests.test(f"{jacobian}"), refused(field):
-            visibility(jacobian, (A, B, C), noise)
+def test_wrong_input_is_refused():
+    given = {"jacobian": COLUMNS, "parameters": (A, B, C), "noise": 1.0}
+    assert_each_refused(
+        lambda **wrong: visibility(**given | wrong),
+        {"jacobian": [COLUMNS[:, :2], COLUMNS[0], COLUMNS * np.nan], "noise": [0.0, [1.0, 2.0]]},
+    )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within, max_abs
 
 import twin
@@ -148,20 +148,19 @@ def test_noise_has_its_deviation_and_the_poses_of_a_tracker_are_sent():
     assert 2.0 * poses[:, 4:].std(axis=0) == pytest.approx(5e-5, rel=0.15)
 
 
-def test_wrong_faults_name_their_option(subtests):
-    for text, field in [
-        ("rust", "fault"),
-        ("friction@1s:leg=0", "leg"),
-        ("friction:colour=1", "colour"),
-        ("payload@2 s", "mass"),
-        ("payload:mass=3 m", "mass"),
-        ("counts@-1", "begin"),
-        ("sensor:signal=pain", "signal"),
-    ]:
-        with subtests.test(f"{text}"):
-            with refused() as caught:
-                parse_fault(text)
-            assert caught.value.field.endswith(field)
+def test_wrong_faults_name_their_option():
+    assert_all_refused(
+        parse_fault,
+        [
+            ("rust", "fault"),
+            ("friction@1s:leg=0", "leg"),
+            ("friction:colour=1", "colour"),
+            ("payload@2 s", "mass"),
+            ("payload:mass=3 m", "mass"),
+            ("counts@-1", "begin"),
+            ("sensor:signal=pain", "signal"),
+        ],
+    )
 
 
 def test_faults_that_a_machine_cannot_have_are_refused(stewart, hardware):

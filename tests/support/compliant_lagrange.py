@@ -30,7 +30,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import sympy
+import pytest
 
 from twin.basics.arrays import FloatArray, cross_matrix, rotation_matrix
 from twin.papers.compliant_legs.equations import platform_forces, platform_mass_matrix
@@ -39,6 +39,8 @@ from twin.papers.compliant_legs.machine import (
     solved,
     tip_matrices,
 )
+
+sympy = pytest.importorskip("sympy")
 
 CONSTANT_NAMES = ("m1", "m2", "m3", "l1", "l2", "l3", "l4", "k", "B", "gx", "gy", "gz")
 """Arguments after coordinates and rates; (gx, gy, gz) is gravity in the leg's frame [m/s2]."""

@@ -30,3 +30,16 @@ def assert_all_refused(call, cases):
         except (pytest.fail.Exception, AssertionError) as error:
             accepted.append(f"{arguments}: {error}")
     assert not accepted, "\n".join(accepted)
+
+
+def assert_each_refused(call, wrong):
+    """Check that each value of an option is refused under its name.
+
+    Args:
+        call: takes the option alone, by its name.
+        wrong: lists of values by option.
+    """
+    assert_all_refused(
+        lambda option, value: call(**{option: value}),
+        [(option, value, option) for option in wrong for value in wrong[option]],
+    )

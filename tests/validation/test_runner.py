@@ -6,7 +6,7 @@ from dataclasses import replace
 from multiprocessing import get_context
 
 import pytest
-from refusals import refused
+from refusals import assert_all_refused, refused
 
 import twin
 from twin.errors import (
@@ -81,16 +81,17 @@ def test_a_case_that_leaves_machines_out_says_why():
     assert case.obstacle(twin.load("srspm")) == "not srspm"
 
 
-def test_bad_input(subtests):
-    for machines, options, field in [
-        (3, {}, "machines"),
-        ("stewart", {"cases": []}, "cases"),
-        ("stewart", {"cases": ["reference", "nonsense"]}, "case"),
-        ("stewart", {"jobs": 1.5}, "jobs"),
-        ([["stewart"]], {}, "machines"),
-    ]:
-        with subtests.test(f"{machines}"), refused(field=field):
-            run(machines, progress=False, **options)
+def test_bad_input():
+    assert_all_refused(
+        lambda machines, options: run(machines, progress=False, **options),
+        [
+            (3, {}, "machines"),
+            ([["stewart"]], {}, "machines"),
+            ("stewart", {"cases": []}, "cases"),
+            ("stewart", {"cases": ["reference", "nonsense"]}, "case"),
+            ("stewart", {"jobs": 1.5}, "jobs"),
+        ],
+    )
 
 
 def test_machines_that_cannot_be_loaded_stop_before_anything_runs(tmp_path):

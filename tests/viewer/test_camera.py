@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_within_limits
-from refusals import refused
+from refusals import assert_each_refused
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
@@ -201,30 +201,30 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
 # What is refused.
 
 
-def test_wrong_options_are_named(subtests, stewart):
-    for field, options in [
-        ("width", {"width": 0}),
-        ("view", {"view": "from below"}),
-        ("view", {"view": (np.nan, 0.0)}),
-        ("quality", {"quality": "best"}),
-        ("dark", {"dark": "black"}),
-    ]:
-        with subtests.test(f"{field}"), refused(field=field):
-            Camera(stewart, **options)
+def test_wrong_options_are_named(stewart):
+    assert_each_refused(
+        lambda **options: Camera(stewart, **options),
+        {
+            "width": [0],
+            "view": ["from below", (np.nan, 0.0)],
+            "quality": ["best"],
+            "dark": ["black"],
+        },
+    )
 
 
 def test_wrong_states_are_named(stewart):
     scene_model = SceneModel(stewart)
-    for field, options in (
-        ("pose", {"pose": np.zeros(7)}),
-        ("pose", {"pose": np.full(7, np.nan)}),
-        ("deflection", {"deflection": [1.0]}),
-        ("ghost", {"ghost": stewart.home}),
-        ("ball", {"ball": stewart.home}),
-        ("base_displacement", {"base_displacement": [1.0, 2.0]}),
-    ):
-        with refused(field=field):
-            scene_model.place(**({"pose": stewart.home} | options))
+    assert_each_refused(
+        lambda **options: scene_model.place(**{"pose": stewart.home} | options),
+        {
+            "pose": [np.zeros(7), np.full(7, np.nan)],
+            "deflection": [[1.0]],
+            "ghost": [stewart.home],
+            "ball": [stewart.home],
+            "base_displacement": [[1.0, 2.0]],
+        },
+    )
 
 
 # What is freed.

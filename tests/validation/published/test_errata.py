@@ -5,6 +5,7 @@ import pytest
 from legs_at_home import leg_bodies
 from refusals import refused
 from scipy.linalg import expm, solve_continuous_are, solve_discrete_are
+from scipy.spatial.transform import Rotation
 from tolerance import assert_within, max_abs
 from turns import turn_of
 
@@ -52,6 +53,11 @@ SIZES_4 = {"M": (4.100, 35.515), "C": (15.500, 100.984)}
 
 OBSERVER_MASS, OBSERVER_STEP = 18.8, 1e-3
 """Thesis, appendix A.3: m [kg], T [s]."""
+
+OBSERVER_STATE = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, -1.0 / OBSERVER_MASS], [0.0, 0.0, 0.0]])
+"""Of position, velocity and disturbance, as (4.1) to (4.3) have it."""
+
+PRINTED_STATE = OBSERVER_STATE - np.diag([0.0, 1.0 / OBSERVER_MASS, 0.0])
 
 
 def printed_matrix(yaw, pitch, roll):
@@ -139,10 +145,7 @@ def test_mirrored_housing_tensor_is_reflected_not_swapped(stewart):
     swap = np.eye(3)[[1, 0, 2]]
     assert np.array_equal(swap @ LOWER @ swap, LOWER_MIRRORED)
     assert max_abs(MIRROR @ LOWER @ MIRROR - LOWER_MIRRORED) > 1e-2
-    angle = stewart.parameters.leg.frame_angle
-    turn = np.array(
-        [[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]]
-    )
+    turn = Rotation.from_euler("z", stewart.parameters.leg.frame_angle).as_matrix()
     used = [turn.T @ tensor @ turn for tensor in leg_bodies(stewart.parameters).housing_inertia]
     # The tensor's entries are of order one: rounding of two rotations.
     for i, tensor in enumerate(used):
@@ -166,15 +169,12 @@ def test_printed_rod_moment_is_impossible(stewart):
 
 
 def test_state_matrix_without_source():
-    m, time = OBSERVER_MASS, 2.0
-    right = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, -1.0 / m], [0.0, 0.0, 0.0]])
-    printed = right.copy()
-    printed[1, 1] = -1.0 / m
+    time = 2.0
     coasting = np.array([0.0, 0.3, 0.0])
     # (4.1) to (4.3) without forces: the velocity stays, the distance is velocity times time.
-    assert expm(right * time) @ coasting == pytest.approx([0.6, 0.3, 0.0], rel=1e-14)
-    slower = 0.3 * np.exp(-time / m)
-    assert (expm(printed * time) @ coasting)[1] == pytest.approx(slower, rel=1e-12)
+    assert expm(OBSERVER_STATE * time) @ coasting == pytest.approx([0.6, 0.3, 0.0], rel=1e-14)
+    slower = 0.3 * np.exp(-time / OBSERVER_MASS)
+    assert (expm(PRINTED_STATE * time) @ coasting)[1] == pytest.approx(slower, rel=1e-12)
     assert slower < 0.95 * 0.3
 
 
@@ -186,8 +186,8 @@ def observer_gain(transition, noise, measurement):
 
 
 def test_text_and_code_give_different_observers():
-    m, step = OBSERVER_MASS, OBSERVER_STEP
-    transition = expm(np.array([[0, 1, 0], [0, 0, -1 / m], [0, 0, 0.0]]) * step)
+    step = OBSERVER_STEP
+    transition = expm(OBSERVER_STATE * step)
     # Code: Da = 1000 T, variance 1e9; position in mm of variance 1e-5.
     code = observer_gain(transition, np.diag([0, 0, (1000.0 * step) ** 2 * 1e9]), 1e-5 * 1e-6)
     # Text, (4.7) and (4.11): the disturbance gains T F_max times noise of variance 1e7 per step.
@@ -303,15 +303,9 @@ def test_printed_map_of_forces_has_no_such_shape():
 
 
 def test_printed_sizes_of_the_mass_matrix_differ_by_less_than_a_thousand():
-    ratios = {
-        name: [1e3 * wide / narrow for wide, narrow in zip(*sizes, strict=True)]
-        for name, sizes in {
-            "M": (SIZES_1["M"], SIZES_4["M"]),
-            "C": (SIZES_1["C"], SIZES_4["C"]),
-        }.items()
-    }
-    assert_within(ratios["M"], [220.0, 376.0], 1.0)
-    assert_within(ratios["C"], [6671.0, 7409.0], 1.0)
+    for name, expected in {"M": [220.0, 376.0], "C": [6671.0, 7409.0]}.items():
+        ratios = 1e3 * np.array(SIZES_1[name]) / SIZES_4[name]
+        assert_within(ratios, expected, 1.0)
 
 
 def test_printed_size_of_a_jacobian_is_that_of_another_matrix():
@@ -323,8 +317,7 @@ def test_printed_size_of_a_jacobian_is_that_of_another_matrix():
 
 
 def test_printed_input_matrix_finds_a_thousandth_of_a_disturbance():
-    m = OBSERVER_MASS
-    state = np.array([[0, 1, 0], [0, 0, -1 / m], [0, 0, 0.0]])
+    m, state = OBSERVER_MASS, OBSERVER_STATE
     observe = np.array([[1000.0, 0.0, 0.0]])
     # Any stable observer: that of unit noise. At rest it holds A x + B u + L (y - C x) = 0.
     covariance = solve_continuous_are(state.T, observe.T, np.eye(3), np.eye(1))
@@ -340,7 +333,7 @@ def test_printed_input_matrix_finds_a_thousandth_of_a_disturbance():
 
 def test_discrete_matrices_follow_from_the_set_before():
     m, step, most = OBSERVER_MASS, OBSERVER_STEP, 3073.0
-    state = np.array([[0, 1, 0], [0, -1 / m, -1 / m], [0, 0, 0.0]])
+    state = PRINTED_STATE
     printed = np.array([[1, step, 0], [0, 1 - step / m, -step / m], [0, 0, 1]])
     # (4.11) with n = 1: S = I T, A_k = I + A S, B_k = S B, Gamma_k = S Gamma.
     series = step * np.eye(3)
