@@ -55,7 +55,7 @@ class Orders(NamedTuple):
 
 def machine(name, configuration=None):
     """Return a machine with or without its hardware."""
-    return twin.load(name) if configuration is None else twin.load(name, configuration)
+    return twin.load(name, configuration)
 
 
 def heavier(platform, share=1.2):
@@ -64,15 +64,18 @@ def heavier(platform, share=1.2):
     return Platform(with_values(platform.parameters, {MASS: share * mass}))
 
 
+def springs_at_home(platform):
+    """Return what springs are deflected by at rest at home; `(0,)` without springs."""
+    if not platform.n_deflections:
+        return np.empty(0)
+    return static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR)
+
+
 def orders(batch, periods, seed=0, *, shaken=False):
     """Return random commands for all rows `(N, periods, ...)`."""
     platform, size, random = batch.platform, batch.size, np.random.default_rng(seed)
     n, shape = platform.n_actuators, (size, periods)
-    inside = (
-        static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR)
-        if platform.n_deflections
-        else None
-    )
+    inside = springs_at_home(platform)
     held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=inside)
     strong = float(max_abs(held))
     command = random.uniform(-1.0, 1.0, (*shape, n))
@@ -144,11 +147,7 @@ def check_rows(
     `tolerance` is that of what a batched plant otherwise has bit for bit from its engine.
     """
     batch = make_batched_plant(engine, platform, 2, PERIOD, mode=mode, **options)
-    k = platform.n_deflections
-    inside = (
-        static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR) if k else np.empty(0)
-    )
-    deflection = np.tile(inside, (2, 1))
+    deflection = np.tile(springs_at_home(platform), (2, 1))
     moving = np.array([0.0, 0.0, 0.01, 0.02, -0.01, 0.0])
     # Engines that close loops start machines of three degrees of freedom only at rest.
     if platform.dof < 6:

@@ -82,11 +82,16 @@ def recorded(
     return hidden.simulate(duration, controller=law, engine=base)
 
 
-def moved(file, truth, motion, timestep=TIMESTEP, **options):
-    """Return the log of a machine that differs from its file, under a law that knows the file."""
+def moved(file, truth, motion, timestep=TIMESTEP, model=None, **options):
+    """Return the log of a machine that differs from its file, under a law that knows a model.
+
+    The model is that of the file unless another one is given.
+    """
     hidden = file.with_(parameters=truth)
-    law = make_controller("computed_torque", hidden, motion, model=file)
-    return log_of(hidden.simulate(motion.duration, controller=law, timestep=timestep, **options))
+    law = make_controller("computed_torque", hidden, motion, model=model or file)
+    run = hidden.simulate(motion.duration, controller=law, timestep=timestep, **options)
+    assert not run.stopped
+    return log_of(run)
 
 
 def emulated(file, hidden, motion, seed=0):

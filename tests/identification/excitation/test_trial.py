@@ -10,6 +10,9 @@ from twin.identification.excitation import trial
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
 
+pytestmark = pytest.mark.quick
+
+
 TRUTH = {
     "platform.body.mass": 101.3,
     "leg.drive.delay": 0.003,
@@ -38,7 +41,6 @@ def test_errors_of_play_and_stiffness_are_those_of_an_identification():
     assert (expected < 0.02 * np.array([each.prior_std for each in parameters])).all()
 
 
-@pytest.mark.quick
 def test_a_play_that_no_leg_crosses_keeps_its_spread():
     machine = nominal()
     parameters = select(machine, ["leg.drive.backlash", "leg.drive.stiffness"])
@@ -47,7 +49,6 @@ def test_a_play_that_no_leg_crosses_keeps_its_spread():
     assert seen.shares[1] < 0.5
 
 
-@pytest.mark.quick
 def test_a_machine_without_commands_is_refused():
     machine = twin.load("driving_simulator", "hardware")
     with refused("one actuator per degree"):

@@ -20,6 +20,9 @@ from twin.identification.result.identify import identify
 from twin.logs import log_of
 from twin.machine.randomisation.sampler import nominal_value
 
+pytestmark = pytest.mark.quick
+
+
 FREQUENCIES = np.array([0.4, 0.9, 1.7, 2.9])
 EARLY = 2.5e-4
 """[s] by which simulated forces are early: they are those of the next step."""
@@ -70,7 +73,6 @@ def test_intervals_of_the_payload_hold_with_unknown_drives():
     assert np.sqrt(np.mean(np.square(scores)[:, :4])) < 2.0
 
 
-@pytest.mark.quick
 def test_drives_that_are_asked_for_are_not_added_again():
     machine = nominal()
     assert of_drives(machine, (), "legs") == ()
@@ -82,7 +84,6 @@ def test_drives_that_are_asked_for_are_not_added_again():
     assert not any(each.path.endswith("friction_torque") for each in found)
 
 
-@pytest.mark.quick
 def test_constants_and_biases_of_motors_come_back_with_the_payload():
     """Forces that drives believe in are those of their motors over the constants, and biased."""
     machine, random = nominal(), np.random.default_rng(3)

@@ -9,6 +9,9 @@ from recorded_motion import FAST, HIDDEN, moved, nominal, sines
 from twin.identification.prediction.optimise import Search
 from twin.identification.result.identify import identify
 
+pytestmark = pytest.mark.quick
+
+
 TRUTH = {**HIDDEN, "leg.drive.current_lag": 7e-4, "leg.drive.backlash": 6e-5}
 
 
@@ -58,7 +61,6 @@ def problem_of(best, path, width, slope=3.0):
     return SimpleNamespace(parameters=parameters, errors=errors, blocks=())
 
 
-@pytest.mark.quick
 def test_a_pass_ends_where_errors_and_prior_are_least(subtests):
     """Errors count in root mean squares of those at the start: here both are the same number."""
     for start in [0.0, 2.0, -2.0]:
@@ -73,7 +75,6 @@ def test_a_pass_ends_where_errors_and_prior_are_least(subtests):
             assert search.minimised(np.array([start])) == pytest.approx(expected, rel=0.1)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("best", [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)])
 def test_each_play_is_tried_alone_too(best, monkeypatch):
     """Two plays that are found one by one are not taken together where one of them is wrong."""

@@ -17,6 +17,9 @@ from twin.motion.profiles import MultiSineMotion
 from twin.plant.drives import drive_constants
 from twin.validation.rig import Conditions, record
 
+pytestmark = pytest.mark.quick
+
+
 DRIVES = drive_constants(nominal(), 5e-4)[None]
 TIMES = np.arange(4001) * 1e-3
 
@@ -33,7 +36,6 @@ def recorded_motion(shift, acceleration):
     )
 
 
-@pytest.mark.quick
 def test_a_cable_pulls_at_its_point():
     machine, shift = nominal(), 0.01 * np.sin(TIMES)
     parameters = select(machine, "cable")
@@ -47,7 +49,6 @@ def test_a_cable_pulls_at_its_point():
     assert wrench[:, 4] == pytest.approx(0.3 * 20.0)
 
 
-@pytest.mark.quick
 def test_what_swings_on_a_turning_platform_pulls_as_its_mass_is_accelerated():
     """The part at b = p + u e + h n has the force m (g - b'') there, in the plane of x and z.
 
@@ -121,7 +122,6 @@ def test_the_scan_finds_the_frequency_of_a_swing_far_from_the_start():
     assert found[1] == pytest.approx(15.0, rel=0.1)
 
 
-@pytest.mark.quick
 def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor():
     machine = nominal()
     parameters = select(machine, "motor_constants, friction_drift, load_friction")
@@ -138,7 +138,6 @@ def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor():
     assert drives.max() == pytest.approx(effects.friction_factor[0, 0] + 10.0)
 
 
-@pytest.mark.quick
 def test_bristles_bend_before_a_motor_slides():
     """Away from rest the friction F of a motor is F (1 - exp(-x / s)), as LuGre's is."""
     machine, way = nominal(), 2e-5 * TIMES

@@ -30,7 +30,8 @@ def test_hidden_numbers_are_found(name, friction, with_forces):
         friction: 1.2 * getattr(drive, friction.rpartition(".")[2]),
     }
     motion = sines(machine, dict.fromkeys(AXES, 0.05), frequencies=np.array([0.9, 2.1, 3.7]))
-    log = moved(machine, truth, motion, 1.25e-4)
+    hidden = machine.with_(parameters=truth)
+    log = moved(machine, truth, motion, 1.25e-4, model=hidden)
     kept = part(log, "measured", "command_forces", *["forces"] * with_forces)
     found = identify(machine, [kept], list(truth))
     error = np.abs(found.values - list(truth.values()))
