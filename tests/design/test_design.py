@@ -70,12 +70,17 @@ def hexapod():
     return design(specified(HEXAPOD), generations=FEW)
 
 
+def from_home(platform, offsets):
+    """Return poses whose position is given from home."""
+    return offsets + np.pad(platform.home[:3], (0, 4))
+
+
 def axis_poses(platform, axis, ends, count=15):
     """Return poses along one axis from home."""
     moves = np.zeros((count, 6))
     moves[:, axis] = np.linspace(*ends, count)
     offsets = pose_from_angles(moves[:, :3], moves[:, :2:-1])
-    return offsets + np.array([*platform.home[:3], 0.0, 0.0, 0.0, 0.0])
+    return from_home(platform, offsets)
 
 
 @pytest.mark.quick
@@ -120,7 +125,7 @@ def test_candidates_need_what_their_machines_need(content):
     found = design(specification, generations=FEW)
     values = np.array([[*found.values.values(), *([0.0] if content is SERVOS else [])]])
     machine, tasks = loaded_machine(specification, found.machine), specification.tasks()
-    poses = tasks.offsets + np.array([*machine.home[:3], 0.0, 0.0, 0.0, 0.0])
+    poses = from_home(machine, tasks.offsets)
     needs = needs_of(specification, candidates(specification, values), tasks)
     if content is SERVOS:
         # The other layout of the motors is the mirror image of the machine.
@@ -136,23 +141,21 @@ def test_candidates_need_what_their_machines_need(content):
     forces = machine.inverse_dynamics(poses, tasks.twists, tasks.accelerations)
     assert needs.force == pytest.approx(max_abs(forces), rel=0.1)
     assert needs.clearance == pytest.approx(closest_legs(machine, poses)[0], rel=1e-6)
-    at_home = directions(machine, leg_points(machine, machine.home[None]))
-    along = directions(machine, leg_points(machine, poses))
-    cosines = (along.platform_joint * at_home.platform_joint).sum(axis=-1)
-    assert needs.platform_angle == pytest.approx(
-        np.arccos(np.minimum(cosines, 1.0)).max(), rel=1e-6
+    at_home, along = (
+        directions(machine, leg_points(machine, where)) for where in (machine.home[None], poses)
     )
+    sides = ("platform",) if content is SERVOS else ("platform", "base")
+    for side in sides:
+        joint = f"{side}_joint"
+        cosines = (getattr(along, joint) * getattr(at_home, joint)).sum(axis=-1)
+        widest = np.arccos(np.minimum(cosines, 1.0)).max()
+        assert getattr(needs, f"{side}_angle") == pytest.approx(widest, rel=1e-6)
     if content is SPRINGS:
         found_stiffness, slowest = stiffness_and_frequency(machine, poses, 20e6)
         assert 20e6 * needs.stiffness == pytest.approx(found_stiffness, rel=1e-3)
         # The frequency counts the legs' masses.
         omega = 2.0 * np.pi * slowest
         assert 20e6 * needs.frequency == pytest.approx(omega**2, rel=0.05)
-    if content is not SERVOS:
-        cosines = (along.base_joint * at_home.base_joint).sum(axis=-1)
-        assert needs.base_angle == pytest.approx(
-            np.arccos(np.minimum(cosines, 1.0)).max(), rel=1e-6
-        )
 
 
 def test_forces_of_a_moving_body_are_those_of_inverse_dynamics():
@@ -168,7 +171,7 @@ def test_forces_of_a_moving_body_are_those_of_inverse_dynamics():
     offsets[0] = [0, 0, 0, 1, 0, 0, 0]
     twists, accelerations = random.normal(size=(2, 20, 6))
     load = np.array([[body.mass, body.center_of_mass_vector[2], *np.diag(body.inertia_tensor)]])
-    poses = offsets + np.array([*machine.home[:3], 0.0, 0.0, 0.0, 0.0])
+    poses = from_home(machine, offsets)
     expected = np.abs(machine.inverse_dynamics(poses, twists, accelerations)).max(axis=1)
     for k in range(20):
         rows, none, needs = (
@@ -365,7 +368,7 @@ def test_figures_are_those_of_the_machine_that_is_written(tmp_path):
     found = design(specification, generations=FEW)
     written = Platform(parameters_from(tomllib.loads(found.to_toml()), "test"))
     tasks, loaded = specification.tasks(40), loaded_machine(specification, written)
-    poses = tasks.offsets + np.array([*written.home[:3], 0.0, 0.0, 0.0, 0.0])
+    poses = from_home(written, tasks.offsets)
     forces = loaded.inverse_dynamics(poses, tasks.twists, tasks.accelerations)
     assert found.figures["force"] == pytest.approx(max_abs(forces), rel=1e-6)
 

@@ -2,14 +2,10 @@
 
 from twin.engines.base import suitable_timestep
 from twin.motion import SineMotion, StepMotion
+from twin.motion.specification import convention_of as angles
 
 HEAVE = {"micro_hexapod": 1e-4, "compliant_stewart": 0.01, "rss": 0.01}
 """[m] Amplitudes that suit a machine's stroke; 0.02 for the others."""
-
-
-def angles(platform):
-    """Return the angle convention that suits a machine's degrees of freedom."""
-    return "roll_pitch" if platform.dof == 3 else "yaw_pitch_roll"
 
 
 def heave(platform, duration=0.5):

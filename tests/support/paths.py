@@ -23,6 +23,11 @@ def moved(platform, pose, twist, acceleration, time):
     return platform.constrain(wanted).pose
 
 
+def shifted(pose, x, y, z):
+    """Return a pose moved [m]."""
+    return pose + np.pad([x, y, z], (0, 4))
+
+
 def poses_about_home(platform, distance, angle, count, seed):
     """Return random poses up to `distance` [m] and `angle` [rad] away from home on each axis."""
     random = np.random.default_rng(seed)

@@ -22,13 +22,14 @@ def machine_with_shared_joints(layout):
     """Return a UPS machine with a layout of `LAYOUTS`, its home near the middle of the stroke."""
     content = tomllib.loads(template(f"layout_{layout.replace('-', '_')}"))
     base, top = LAYOUTS[layout]
-    content["base"]["joints"] = {"source": "Test", "coordinates": _ring(0.6, base)}
-    content["platform"]["joints"] = {"source": "Test", "coordinates": _ring(0.4, top)}
+    content["base"]["joints"] = {"source": "Test", "coordinates": ring(0.6, base)}
+    content["platform"]["joints"] = {"source": "Test", "coordinates": ring(0.4, top)}
     content["home"]["position"] = [0.0, 0.0, 0.85]
     return Platform(parameters_from(content, "platform.toml"))
 
 
-def _ring(radius, degrees):
+def ring(radius, degrees):
+    """Return points on a circle, at angles [deg]."""
     angles = np.radians(degrees)
     points = radius * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
     return points.tolist()

@@ -4,6 +4,7 @@ import numpy as np
 
 import twin
 from twin.motion import SineMotion
+from twin.motion.specification import convention_of
 
 RIGID = ("stewart", "srspm", "rss", "driving_simulator")
 """Machines whose actuators alone move the platform."""
@@ -17,7 +18,6 @@ AMPLITUDES = {
 
 
 def sine(platform, duration=0.6):
-    convention = "roll_pitch" if platform.name == "driving_simulator" else "yaw_pitch_roll"
     return SineMotion(
         platform.home,
         amplitude=AMPLITUDES[platform.name],
@@ -25,7 +25,7 @@ def sine(platform, duration=0.6):
         duration=duration,
         fade_in=0.4 * duration,
         fade_out=0.4 * duration,
-        convention=convention,
+        convention=convention_of(platform),
     )
 
 

@@ -1,12 +1,10 @@
 """Machines that have no symmetry, plane or axis to hide a fault behind, one per kind of leg."""
 
-import tomllib
-
 import numpy as np
 from scipy.spatial.transform import Rotation
+from shipped import shipped_content
 
 from twin.machine.file.read import parameters_from
-from twin.machine.machine import parameters_path
 
 BODY = {
     "center_of_mass": [0.06, -0.04, 0.15],
@@ -26,7 +24,7 @@ def machine_without_symmetry(kind):
 def content_without_symmetry(kind):
     """Return what the platform.toml of `machine_without_symmetry` would hold."""
     source, spoil = KINDS[kind]
-    content = tomllib.loads(parameters_path(source).read_text())
+    content = shipped_content(source)
     content["name"] = f"{kind}_without_symmetry"
     spoil(content)
     return content

@@ -3,7 +3,7 @@
 import numpy as np
 from tolerance import max_abs
 
-from twin.page.charts import since_last_gap, thinned
+from twin.page.charts import thinned
 
 TIME = np.arange(900) / 30.0
 
@@ -35,16 +35,3 @@ def test_thinned_curves_stand_still_while_they_scroll():
     assert len(common) > 100
     same = [first[time] == later[time] for time in common]
     assert np.mean(same) > 0.97
-
-
-def test_rows_begin_where_the_last_curve_does():
-    values = np.ones((10, 3))
-    assert since_last_gap(values) == 0
-    values[:4, 0] = np.nan
-    values[5:7, 1] = np.nan
-    values[:, 2] = np.nan
-    assert since_last_gap(values) == 7
-    values[9, 1] = np.nan  # a curve that has ended does not hide the others
-    assert since_last_gap(values) == 7
-    assert since_last_gap(np.full((4, 1), np.nan)) == 0
-    assert since_last_gap(np.empty((0, 2))) == 0

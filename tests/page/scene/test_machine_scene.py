@@ -5,6 +5,7 @@ import pytest
 import viser
 from conftest import MACHINES
 from numpy.testing import assert_allclose, assert_array_equal
+from paths import shifted
 from viser_rig import messages_sent
 
 import twin
@@ -43,11 +44,6 @@ def sent(server, monkeypatch):
     return messages_sent(server, monkeypatch)
 
 
-def moved(pose, x, y, z):
-    """Return a pose moved [m]."""
-    return pose + np.pad([x, y, z], (0, 4))
-
-
 def assert_in_place(machine):
     """Compare all nodes with the scene model, in the room."""
     scene_model = machine.scene_model
@@ -60,15 +56,15 @@ def assert_in_place(machine):
 
 def test_what_stands_still_sends_nothing(stewart, server, sent):
     machine = MachineScene(server, stewart)
-    scene = Scene(moved(stewart.home, 0.0, 0.0, 0.02), None, stewart.home)
+    scene = Scene(shifted(stewart.home, 0.0, 0.0, 0.02), None, stewart.home)
     machine.update(scene)
     sent.clear()
     machine.update(scene)
     assert not sent
-    machine.update(Scene(scene.pose, None, moved(stewart.home, 0.01, 0.0, 0.0)))
+    machine.update(Scene(scene.pose, None, shifted(stewart.home, 0.01, 0.0, 0.0)))
     assert [message.name for message in sent] == ["/machine/ghost"]
     sent.clear()
-    machine.update(Scene(moved(scene.pose, 0.01, 0.0, 0.0), None, scene.ghost))
+    machine.update(Scene(shifted(scene.pose, 0.01, 0.0, 0.0), None, scene.ghost))
     names = [message.name for message in sent]
     assert "/machine/platform" in names
     assert len(names) == len({(type(message), message.name) for message in sent})
@@ -79,7 +75,7 @@ def test_a_slow_motion_arrives(stewart, server):
     """Each step alone is too small to be sent."""
     machine = MachineScene(server, stewart)
     for k in range(1, 61):
-        machine.update(Scene(moved(stewart.home, 0.0, 0.0, 3e-6 * k)))
+        machine.update(Scene(shifted(stewart.home, 0.0, 0.0, 3e-6 * k)))
     assert_in_place(machine)
 
 
@@ -87,9 +83,9 @@ def test_a_slow_motion_arrives(stewart, server):
 def test_what_cannot_be_drawn_stays_as_it_was(server, height):
     platform = twin.load("rss")
     machine = MachineScene(server, platform)
-    assert machine.update(Scene(moved(platform.home, 0.0, 0.0, 0.02)))
+    assert machine.update(Scene(shifted(platform.home, 0.0, 0.0, 0.02)))
     before = {body: node.position.copy() for body, node in machine.bodies.items()}
-    assert not machine.update(Scene(moved(platform.home, 0.0, 0.0, height)))
+    assert not machine.update(Scene(shifted(platform.home, 0.0, 0.0, height)))
     for body, node in machine.bodies.items():
         assert_array_equal(node.position, before[body])
     assert machine.update(Scene(platform.home))
@@ -164,7 +160,7 @@ def test_a_second_machine_is_its_own(server):
     platform = twin.load("srspm")
     first = MachineScene(server, platform)
     second = MachineScene(server, platform, name="comparison", ghost=False, tint=OVERLAY_TINT)
-    second.update(Scene(moved(platform.home, 0.0, 0.0, 0.05)))
+    second.update(Scene(shifted(platform.home, 0.0, 0.0, 0.05)))
     second.colour_legs("force", np.ones(6))
     assert_array_equal(first.bodies["platform"].position, platform.home[:3])
     assert {mesh.opacity for mesh in second.parts.values()} == {OVERLAY_TINT.opacity}
@@ -174,5 +170,5 @@ def test_a_second_machine_is_its_own(server):
     assert not {"ghost", "base"} & set(second.bodies)
     second.remove()
     assert server.scene.get_handle_by_name("/comparison") is None
-    assert first.update(Scene(moved(platform.home, 0.0, 0.0, 0.01)))
+    assert first.update(Scene(shifted(platform.home, 0.0, 0.0, 0.01)))
     assert_in_place(first)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import viser
 from numpy.testing import assert_allclose, assert_array_equal
-from paths import poses_within_limits
+from paths import poses_within_limits, shifted
 from refusals import refused
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
@@ -43,11 +43,6 @@ def moments(monkeypatch):
     # The trace ends after seconds that nobody waits for.
     monkeypatch.setattr(trace_file.clock, "monotonic", lambda: now[-1])
     return now
-
-
-def moved(pose, x, y, z):
-    """Return a pose moved [m]."""
-    return pose + np.pad([x, y, z], (0, 4))
 
 
 def node(server, name):
@@ -124,7 +119,7 @@ def test_another_machine_replaces_the_first(server, view):
     assert not node(server, "/ground").visible
     with refused("payload"):
         view.replace(rss, payload="luggage")
-    assert view.update(Scene(moved(rss.home, 0.0, 0.0, 0.02)), 0.1)
+    assert view.update(Scene(shifted(rss.home, 0.0, 0.0, 0.02)), 0.1)
 
 
 @pytest.mark.slow
@@ -166,10 +161,10 @@ def test_the_trace_is_sent_ten_times_a_second_at_most(view, stewart, moments):
     view.update(Scene(stewart.home), 0.0)
     before = view.trace.node.points.copy()
     moments.append(5.09)
-    view.update(Scene(moved(stewart.home, 0.02, 0.0, 0.0)), 0.5)
+    view.update(Scene(shifted(stewart.home, 0.02, 0.0, 0.0)), 0.5)
     assert_array_equal(view.trace.node.points, before)
     moments.append(5.11)
-    view.update(Scene(moved(stewart.home, 0.02, 0.0, 0.0)), 0.5)
+    view.update(Scene(shifted(stewart.home, 0.02, 0.0, 0.0)), 0.5)
     assert_within(view.trace.node.points[-1, 1, 0], 0.02, 1e-6)
 
 
@@ -184,7 +179,7 @@ def test_a_push_is_seen_while_it_acts(server, view, stewart):
     assert_within(end, 0.0, 1e-9)
     along = (end - start) / np.linalg.norm(end - start)
     assert_within(along, [0.0, 1.0, 0.0], 1e-6)
-    pose = moved(stewart.home, 0.03, 0.0, 0.01)
+    pose = shifted(stewart.home, 0.03, 0.0, 0.01)
     view.update(Scene(pose), 2.4)
     assert_allclose(view.push.node.position, pose[:3] + point, **CLOSE)
     view.show("push", False)

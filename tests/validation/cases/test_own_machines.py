@@ -1,16 +1,15 @@
 """Machines of one's own: templates of every kind, unequal legs, more legs than dof."""
 
-import tomllib
 from pathlib import Path
 
 import pytest
 from case_outcomes import failed
 from redundant import redundant_machine
+from shipped import shipped_content
 
 from twin.analysis.platform import Platform, load
 from twin.machine.file.read import parameters_from, write_template
 from twin.machine.legs import LEG_KINDS
-from twin.machine.machine import parameters_path
 from twin.validation.cases import load_case
 from twin.validation.cases.workspace import plate_measures
 
@@ -20,7 +19,7 @@ CHECKED = ("reference", "projection", "free_fall", "driven_motion")
 
 def unequal(name):
     """Return a machine of the catalogue two of whose legs are heavier than the others."""
-    content = tomllib.loads(parameters_path(name).read_text(encoding="utf-8"))
+    content = shipped_content(name)
     content.pop("fidelity", None)
     changes = {
         "stewart": {"rod": {"mass": 14.0}},
