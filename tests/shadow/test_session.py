@@ -81,8 +81,6 @@ def test_the_log_has_the_last_samples(stewart, samples, tmp_path):
     assert log["coordinates"].time == pytest.approx([each.time for each in samples[-201:]])
     assert (log["coordinates"].values[-1] == samples[-1].values["coordinates"]).all()
     assert_within(log["estimated_pose"].values[-1], log["pose"].values[-1], 2e-4)
-    half, most = session.durations(50.0, 100.0)
-    assert 0.0 < half <= most
     assert [each.sequence for each in telemetry.sent] == [each.sequence for each in samples]
     assert set(telemetry.sent[-1].values) >= {"residuals", "alarms", "pose", "wrench"}
 

@@ -261,13 +261,6 @@ def test_wrong_options_are_named(subtests, rise, stewart, tmp_path):
             assert not list(tmp_path.iterdir())
 
 
-def test_odd_sizes_are_fine_where_they_can_be(rise, stewart, tmp_path):
-    file = write_film(rise, stewart, tmp_path / "rise.gif", look=Look(width=95, height=71))
-    assert read_gif(file).pictures.shape[1:3] == (71, 95)
-    with refused("96x72"):
-        write_film(rise, stewart, tmp_path / "rise.mp4", look=Look(width=95, height=71))
-
-
 def test_wrong_runs_are_refused(rise, stewart, srspm, tmp_path):
     with refused("is of stewart, not of srspm"):
         write_picture(rise, srspm, tmp_path / "rise.png")
