@@ -117,9 +117,7 @@ def test_more_friction_takes_more_force(hardware):
     assert_within(change[0] - change[1], expected, 0.03 * expected[1])
 
 
-def test_lost_counts_move_the_machine_and_a_dead_encoder_does_not_see_it(
-    hardware,
-):
+def test_lost_counts_move_the_machine_and_a_dead_encoder_does_not_see_it(hardware):
     count = 5.08e-3 / 4096
     lost = EmulatedMachine(hardware, faults=[parse_fault("counts@0.1:leg=3,counts=400")])
     home = lost.measurement.values["coordinates"]

@@ -61,14 +61,7 @@ def watched(log, machine, folder, *left_out, delay=DELAY):
     ],
     ids=["weak motor", "lost mass", "slip", "frozen encoder"],
 )
-def test_faults_are_found_with_their_cause(
-    stewart,
-    tmp_path,
-    mode,
-    fault,
-    cause,
-    size,
-):
+def test_faults_are_found_with_their_cause(stewart, tmp_path, mode, fault, cause, size):
     """Within 2 s, beside a tracker of 60 Hz, with forces from the motors' currents and without."""
     log = log_of(stewart, mode, faults=(fault,), tracker_rate=60.0, tracker_delay=DELAY)
     for left_out in ((), ("forces",)):

@@ -133,15 +133,7 @@ def stepped(batch, row, given, start=(None, None, None)):
     return Told(*(np.array(values) for values in zip(*told, strict=True)))
 
 
-def check_rows(
-    engine,
-    platform,
-    mode,
-    *,
-    shaken=False,
-    tolerance=0.0,
-    **options,
-):
+def check_rows(engine, platform, mode, *, shaken=False, tolerance=0.0, **options):
     """Hold two rows in motion, one of them with another machine, against engine and plant.
 
     `tolerance` is that of what a batched plant otherwise has bit for bit from its engine.

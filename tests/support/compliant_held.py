@@ -115,14 +115,7 @@ def integrated(change, time, start):
     return np.moveaxis(result.y.reshape((*start.shape, -1)), -1, 1)
 
 
-def power(
-    machine,
-    pose,
-    twist,
-    deflection,
-    forces,
-    wrench=None,
-):
+def power(machine, pose, twist, deflection, forces, wrench=None):
     """Return the rate `(...)` [W] at which actuators, wrench and dampers change the energy."""
     n = machine.n_legs
     shape, (poses, twists, deflections, pushes, wrenches) = checked_state(
@@ -134,15 +127,7 @@ def power(
     return np.asarray((driven - lost).sum(axis=-1) + dot(wrenches, twists)).reshape(shape)
 
 
-def free_motion(
-    machine,
-    time,
-    pose,
-    twist=None,
-    deflection=None,
-    forces=None,
-    load=NO_LOAD,
-):
+def free_motion(machine, time, pose, twist=None, deflection=None, forces=None, load=NO_LOAD):
     """Return the motion under constant actuator forces from a state `(7,)`, `(6,)`, `(2n,)`."""
     n = machine.n_legs
     _, arrays = checked_state(machine, pose, twist, deflection, forces=(forces, n))

@@ -126,14 +126,7 @@ class ExtendedSolution(NamedTuple):
     """`(n, 3)` [N] on the legs' tips, base axes"""
 
 
-def solve_extended(
-    machine,
-    pose,
-    twist,
-    deflection,
-    forces,
-    wrench=None,
-):
+def solve_extended(machine, pose, twist, deflection, forces, wrench=None):
     """Return the accelerations of one state from the legs' Lagrangian.
 
     Args:

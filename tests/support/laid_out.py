@@ -10,12 +10,7 @@ HEXAGON = {"radius": 0.6, "spacing": "20 deg", "center_angle": 0.0}
 TOP = {"radius": 0.4, "spacing": "20 deg", "center_angle": "60 deg"}
 
 
-def laid_out(
-    base=None,
-    top=None,
-    legs="ups",
-    **changes,
-):
+def laid_out(base=None, top=None, legs="ups", **changes):
     """Return a template's machine with other joints, and tables of the file replaced."""
     content = tomllib.loads(template("laid_out", legs))
     for side, joints in (("base", base), ("platform", top)):

@@ -5,15 +5,7 @@ import numpy as np
 from twin.analysis.stiffness import springs_of, weight_wrench
 
 
-def net_wrench(
-    machine,
-    pose,
-    coordinates=None,
-    *,
-    forces=0.0,
-    wrench=0.0,
-    stiffness=None,
-):
+def net_wrench(machine, pose, coordinates=None, *, forces=0.0, wrench=0.0, stiffness=None):
     """Return the net wrench `(..., 6)` [N], [N m] at rest; `coordinates` are those without load."""
     springs = springs_of(machine, stiffness)
     rest = springs.rest if coordinates is None else coordinates

@@ -127,13 +127,7 @@ def _lengths(base, top, home):
     return np.asarray(np.linalg.norm(top + home - base, axis=1))
 
 
-def _leg(
-    kind,
-    lengths,
-    mass,
-    stroke,
-    generator,
-):
+def _leg(kind, lengths, mass, stroke, generator):
     """Return the table of legs whose parts weigh `mass` [kg] and whose stroke is a share."""
     low, high = (1.0 - 0.5 * stroke) * lengths.min(), (1.0 + 0.5 * stroke) * lengths.max()
     leg = {"source": SOURCE, "kind": kind}

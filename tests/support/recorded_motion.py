@@ -111,3 +111,16 @@ def log_of_samples(machine, samples):
 def part(log, *names):
     """Return some signals of a log."""
     return Log(tuple(log[name] for name in names))
+
+
+def drive_forces(machine, pose, twist, acceleration):
+    """Return the forces `(k, n)` [N] of motors beyond those on legs: inertia and friction."""
+    drive, jacobian = machine.parameters.leg.drive.reflected(), machine.jacobian(pose)
+    slopes = machine.jacobian_derivative(pose, twist)
+    rates, turned, moved = (
+        np.einsum("kij,kj->ki", matrix, vector)
+        for matrix, vector in ((jacobian, twist), (slopes, twist), (jacobian, acceleration))
+    )
+    return (
+        drive.inertia * (turned + moved) + drive.viscous * rates + drive.friction * np.sign(rates)
+    )

@@ -160,9 +160,7 @@ def test_fine_pictures_have_smooth_edges(stewart):
     assert off["fine"] < 0.6 * off["fast"]
 
 
-def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
-    stewart,
-):
+def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(stewart):
     pictures = []
     for dark in (False, True):
         with Camera(stewart, dark=dark, view="side", width=160, height=120) as camera:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from recorded_motion import AXES, emulated, nominal, part, sines
+from recorded_motion import AXES, drive_forces, emulated, nominal, part, sines
 from tolerance import assert_within
 
 import twin
@@ -90,15 +90,10 @@ def test_constants_and_biases_of_motors_come_back_with_the_payload():
     hidden = machine.with_(parameters={"platform.body.mass": 103.0})
     pose = machine.home + np.hstack([random.normal(size=(60, 3)) * 0.02, np.zeros((60, 4))])
     twist, acceleration = random.normal(size=(2, 60, 6))
-    drive = machine.parameters.leg.drive.reflected()
-    jacobian = machine.jacobian(pose)
-    rates = np.einsum("kij,kj->ki", jacobian, twist)
-    slopes = machine.jacobian_derivative(pose, twist)
-    bent = np.einsum("kij,kj->ki", jacobian, acceleration) + np.einsum("kij,kj->ki", slopes, twist)
-    forces = hidden.inverse_dynamics(pose, twist, acceleration) + drive.inertia * bent
-    forces += drive.friction * np.sign(rates) + drive.viscous * rates
+    state = (pose, twist, acceleration)
+    forces = hidden.inverse_dynamics(*state) + drive_forces(machine, *state)
     constants, bias = np.array([1.03, 0.97, 1.0, 0.98, 1.02, 1.0]), 5.0 * random.normal(size=6)
-    samples = ForceSamples(pose, twist, acceleration, forces / constants + bias, "motors")
+    samples = ForceSamples(*state, forces / constants + bias, "motors")
     names = "platform.body.mass, motor_constants, signal.forces.bias.*"
     weak = [replace(each, prior_std=1e4 * each.prior_std) for each in select(machine, names)]
     found = linear_estimate(machine, weak, samples)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from recorded_motion import drive_forces
 from refusals import refused
 from tolerance import max_abs
 
@@ -102,35 +103,31 @@ def test_tilt_friction_and_scale_come_back_from_forces_of_motors(motion):
     truth = other_values(chosen)
     other = with_parameters(machine, chosen, truth)
     sample = motion(np.arange(0.0, 6.0, 0.02))
-    state = (sample.pose, sample.twist, sample.acceleration)
+    state = sample[:3]
     field = gravity_field(machine, chosen, truth)
     field[2] += machine.parameters.gravity
     slopes = other.inverse_dynamics_derivatives(*state).gravity
-    rates = np.einsum("kij,kj->ki", machine.jacobian(sample.pose), sample.twist)
-    changing = machine.jacobian_derivative(sample.pose, sample.twist)
-    accelerations = np.einsum("kij,kj->ki", changing, sample.twist)
-    accelerations += np.einsum("kij,kj->ki", machine.jacobian(sample.pose), sample.acceleration)
-    drive = other.parameters.leg.drive
-    seen = drive.reflected()
-    forces = other.inverse_dynamics(*state) + slopes @ field
-    forces += seen.inertia * accelerations + seen.viscous * rates + seen.friction * np.sign(rates)
+    forces = other.inverse_dynamics(*state) + slopes @ field + drive_forces(other, *state)
     scale = truth[[each.path for each in chosen].index("signal.forces.scale")]
     found = linear_estimate(machine, chosen, ForceSamples(*state, scale * forces, "motors"))
     spreads = np.array([each.prior_std for each in chosen])
     assert max_abs((found.values - truth) / spreads) < 1e-6
 
 
+def random_state(machine, generator):
+    """Return poses about home, twists and accelerations, one row each."""
+    coordinates = machine.home_coordinates + 0.1 * generator.uniform(-1.0, 1.0, (COUNT, 6))
+    return machine.forward_kinematics(coordinates), *generator.normal(size=(2, COUNT, 6))
+
+
 def test_estimates_are_bodies_that_can_exist():
     machine = twin.load("rss")
     chosen = select(machine, "payload")
     generator = np.random.default_rng(2)
-    pose = machine.forward_kinematics(
-        machine.home_coordinates + 0.1 * generator.uniform(-1.0, 1.0, (COUNT, 6))
-    )
-    twist, acceleration = generator.normal(size=(2, COUNT, 6))
-    forces = machine.inverse_dynamics(pose, twist, acceleration)
+    state = random_state(machine, generator)
+    forces = machine.inverse_dynamics(*state)
     forces = forces + generator.normal(scale=20.0, size=forces.shape)
-    found = linear_estimate(machine, chosen, ForceSamples(pose, twist, acceleration, forces))
+    found = linear_estimate(machine, chosen, ForceSamples(*state, forces))
     tensor = with_parameters(machine, chosen, found.values).parameters.platform.body.inertia_tensor
     moments = np.linalg.eigvalsh(tensor)
     assert moments[0] + moments[1] > moments[2]
@@ -147,12 +144,9 @@ def test_a_plate_without_thickness_has_a_regressor():
     machine = twin.load("sg90_servo")
     chosen = select(machine, "platform.body.mass, platform.body.center_of_mass.*")
     truth = other_values(chosen)
-    generator = np.random.default_rng(2)
-    coordinates = machine.home_coordinates + 0.1 * generator.uniform(-1.0, 1.0, (COUNT, 6))
-    pose = machine.forward_kinematics(coordinates)
-    twist, acceleration = generator.normal(size=(2, COUNT, 6))
-    forces = with_parameters(machine, chosen, truth).inverse_dynamics(pose, twist, acceleration)
-    found = linear_estimate(machine, chosen, ForceSamples(pose, twist, acceleration, forces))
+    state = random_state(machine, np.random.default_rng(2))
+    forces = with_parameters(machine, chosen, truth).inverse_dynamics(*state)
+    found = linear_estimate(machine, chosen, ForceSamples(*state, forces))
     spreads = np.array([each.prior_std for each in chosen])
     assert max_abs((found.values - truth) / spreads) < 1e-8
 

@@ -42,13 +42,6 @@ def test_delays_of_whole_steps_shift_what_is_held():
         assert_allclose(given[steps:], held[: len(held) - steps], rtol=1e-12, atol=1e-6)
 
 
-def test_other_delays_lie_between():
-    """The mean over a step of what is held is linear in a delay inside the step."""
-    commands = RANDOM.normal(0.0, 300.0, (len(TIME), 6))
-    low, high = delayed(commands, 2 * STEP), delayed(commands, 3 * STEP)
-    assert_allclose(delayed(commands, 2.3 * STEP), 0.7 * low + 0.3 * high, rtol=1e-12, atol=1e-6)
-
-
 def test_converters_round_and_end_below_their_range():
     constants = drive_constants(machine(0.0, 0.0), STEP)[0]
     digit, peak = constants[column.EFFORT_RESOLUTION], constants[column.PEAK_EFFORT]

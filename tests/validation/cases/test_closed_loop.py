@@ -25,9 +25,7 @@ def slow_loops():
     return Platform(MachineParameters.model_validate(content))
 
 
-def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(
-    constants,
-):
+def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(constants):
     machine = slow_loops()
     (fault,) = (one for one in faults.INJECTED_FAULTS if one.name == "unstable position gain")
     own = suitable_position_loop(machine, faults.CONTROL_PERIOD)[0]
