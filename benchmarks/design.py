@@ -18,7 +18,7 @@ import numpy as np
 from twin.design import design
 from twin.design.candidates import free_bounds
 from twin.design.demands import assess
-from twin.design.design import GENERATIONS, NEGLIGIBLE_EXCESS, Search
+from twin.design.design import MAX_GENERATIONS, NEGLIGIBLE_EXCESS, Search
 from twin.design.specification import checked_specification
 
 BATCH = 2000
@@ -98,7 +98,7 @@ def searched_value(content: dict[str, Any]) -> float:
     The machine of `design` may need more: its limits hold with the masses of its legs too.
     """
     specification = checked_specification(content, "benchmark")
-    seen = Search(specification, GENERATIONS, specification.tasks()).run()[1]
+    seen = Search(specification, MAX_GENERATIONS, specification.tasks()).run()[1]
     assert seen.excess()[0] <= NEGLIGIBLE_EXCESS
     return float(seen.figures[specification.minimise][0])
 

@@ -17,7 +17,7 @@ from twin import cli
 from twin.cli import machines, new, options
 from twin.engines import engine_names
 from twin.engines.export import EXPORT_FORMATS
-from twin.engines.mjcf.robot import robot_xml, scene_xml
+from twin.engines.mjcf import robot_xml, scene_xml
 from twin.engines.urdf import robot_urdf
 from twin.errors import ParameterError
 from twin.identification.parameters import PARAMETER_GROUPS, TERM_GROUPS

@@ -279,8 +279,8 @@ def angles(pose: Any, *, degrees: bool = False) -> FloatArray:
     Raises:
         InputError: wrong shape, not finite, no unit quaternion.
     """
-    found = angles_from_quaternion(as_pose(pose)[..., 3:])[..., ::-1]
-    return np.degrees(found) if as_flag(degrees, "degrees") else found.copy()
+    angles = angles_from_quaternion(as_pose(pose)[..., 3:])[..., ::-1]
+    return np.degrees(angles) if as_flag(degrees, "degrees") else angles.copy()
 
 
 def displaced(pose: Any, displacement: Any) -> FloatArray:

@@ -46,7 +46,7 @@ RISE_TIME = 0.3
 class Drive(NamedTuple):
     """A random drive of the car: what its driver feels, and how it was made."""
 
-    felt: FloatArray
+    sensed: FloatArray
     """`(n, 6)` specific force [m/s2] and angular rate [rad/s] at the driver's head, every
     `TIME_STEP`"""
     speed: float
@@ -59,7 +59,7 @@ class Drive(NamedTuple):
     @property
     def manoeuvre(self) -> Manoeuvre:
         """The drive as a manoeuvre."""
-        return as_driven(DRIVE_NAME, self.felt)
+        return as_driven(DRIVE_NAME, self.sensed)
 
 
 class Piece(NamedTuple):
@@ -223,9 +223,9 @@ def fill_driven(drive: Drive, period: float, table: FloatArray) -> None:
     if abs(stride * TIME_STEP - period) > PERIOD_TOLERANCE * period:
         fill_table(drive.manoeuvre, period, table)
         return
-    samples = drive.felt[::stride][: len(table)]
+    samples = drive.sensed[::stride][: len(table)]
     # The table has specific force, then angular rate; the force at rest is subtracted below.
-    table[: len(samples)], table[len(samples) :] = samples, drive.felt[-1]
+    table[: len(samples)], table[len(samples) :] = samples, drive.sensed[-1]
     table[:, 2] -= GRAVITY
 
 

@@ -18,7 +18,7 @@ from twin.motion.cueing.algorithm import REST_FORCE
 from twin.motion.cueing.classical import LEAN_SIGNS
 from twin.motion.motion import AxisSample
 
-WASHOUT_ALGORITHMS = {each.name: each for each in (ClassicalWashout, AdaptiveWashout)}
+WASHOUT_ALGORITHMS = {washout.name: washout for washout in (ClassicalWashout, AdaptiveWashout)}
 """Name -> algorithm that needs only the present sample of the manoeuvre."""
 
 RETURN_RATE = 5.0

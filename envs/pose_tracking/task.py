@@ -175,7 +175,7 @@ class TrackingActions:
         decay_factor = 6.0 * max(gain, LEAST_GAIN) / batch.period
         self.spread = scale / np.sqrt(decay_factor) if is_added else np.zeros(n)
         self._velocities, self._poses = SameTypes(fill_velocity_command), SameTypes(pose_command)
-        self._bound: FloatArray | None = None
+        self._bundled: FloatArray | None = None
         self._bundle: Bundle
         self.law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
 
@@ -192,12 +192,12 @@ class TrackingActions:
         reference: ReferenceArrays,
         drive_commands: FloatArray,
     ) -> None:
-        """Fill `drive_commands` (N, n) from actions `(N, a)` in control period `steps` (N,)."""
+        """Fill `drive_commands` `(N, n)` from actions `(N, a)` in control periods `steps` (N,)."""
         law, kind, measured = self.law, self._settings.action, self._batch.measured
         if kind == "velocities":
             coordinates = reference.coordinates
-            if self._bound is not coordinates:
-                self._bound = coordinates
+            if self._bundled is not coordinates:
+                self._bundled = coordinates
                 self._bundle = Bundle(steps, law, coordinates, measured, drive_commands)
             self._velocities(actions, self._bundle)
         elif kind == "forces":

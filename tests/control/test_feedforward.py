@@ -91,6 +91,8 @@ def test_machines_with_springs_inside_their_legs_are_refused(stewart):
     for options in ({"preview": 1}, {"friction": None}, {"velocity_gain": -1.0}):
         with refused():
             InverseDynamicsFeedforward(stewart, **options)
+    with refused("same kind"):
+        InverseDynamicsFeedforward(stewart, model=twin.load("rss"))
 
 
 @pytest.mark.parametrize("name", ["stewart", "rss"])

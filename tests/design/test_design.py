@@ -383,3 +383,5 @@ def test_cheapest_actuator_that_fits_is_chosen(tmp_path):
     assert actuator.stroke == pytest.approx(0.15)
     assert actuator.minimum >= 0.24
     assert actuator.force == 500.0
+    machines = front(specification, "force", points=2, generations=FEW)
+    assert {machine.specification.minimise for machine in machines} == {"price"}

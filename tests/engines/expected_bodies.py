@@ -7,8 +7,8 @@ from legs_at_home import leg_bodies
 
 from twin.basics.arrays import FloatArray
 from twin.machine.legs.pillar import PillarLeg
-from twin.machine.legs.rss.parameters import RssLeg
-from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.rss import RssLeg
+from twin.machine.legs.ups import UpsLeg
 from twin.machine.legs.upu import UpuLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 from twin.machine.machine import MachineParameters

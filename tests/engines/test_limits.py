@@ -9,7 +9,7 @@ import twin
 from twin.analysis.feasibility.joint_angles import angle_between
 from twin.analysis.platform import Platform
 from twin.engines.export import export
-from twin.engines.mjcf.robot import robot_xml
+from twin.engines.mjcf import robot_xml
 from twin.engines.mujoco import MujocoEngine
 from twin.machine import MachineParameters
 from twin.machine.machine import gallery_names

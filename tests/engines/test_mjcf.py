@@ -14,8 +14,7 @@ from tolerance import assert_within, max_abs
 import twin
 from twin.analysis.platform import Platform
 from twin.engines.mechanism import make_mechanism
-from twin.engines.mjcf.elements import MIN_INERTIA, add_inertial
-from twin.engines.mjcf.robot import robot_xml, scene_xml
+from twin.engines.mjcf import MIN_INERTIA, add_inertial, robot_xml, scene_xml
 from twin.machine import MachineParameters
 from twin.machine.legs.pillar import PillarLeg
 from twin.machine.legs.strut import StrutLeg

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from twin.envs.delay_line import DelayLine
+from twin.envs.episodes import DelayLine
 
 pytestmark = pytest.mark.quick
 

@@ -182,7 +182,7 @@ def _used_machine(file: Path, random: Random) -> Any:
     if chance < 0.1:
         found.append(platform.simulate(0.002, timestep=1e-3, progress=False).pose)
     elif chance < 0.2:
-        from twin.engines.mjcf.robot import robot_xml
+        from twin.engines.mjcf import robot_xml
         from twin.engines.urdf import robot_urdf
 
         _ = robot_xml(platform), robot_urdf(platform)

@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.link.emulated import EmulatedMachine, parse_fault
-from twin.link.emulation import Emulation
-from twin.link.pace import Pace
+from twin.link.emulation import Emulation, Pace
 from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.link.transport import UdpLink, open_source, samples
@@ -114,6 +113,23 @@ def test_measurements_are_dropped_and_late_where_the_link_is_bad():
         each.close()
 
 
+@pytest.mark.slow
+def test_a_short_delay_overtakes_a_long_one():
+    faults = [
+        parse_fault("delay@0:fraction=1,time=0.2,for=0.05"),
+        parse_fault("delay@0.05:fraction=1,time=0.01"),
+    ]
+    machine = EmulatedMachine(twin.load("stewart"), faults=faults)
+    link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
+    emulation = Emulation(machine, link, receivers=[source.address])
+    emulation.pace = false_pace()
+    emulation.run(0.3)
+    first = next(iter(samples(source, 0.5)))
+    assert first.time == pytest.approx(0.05, abs=1.5e-3)
+    for each in (link, source):
+        each.close()
+
+
 def controlled(hardware, start):
     """Return what a controller prints, and the machine that it moved for 0.3 s step by step."""
     machine = EmulatedMachine(hardware)
@@ -181,6 +197,13 @@ def test_the_command_plays_and_writes_a_log(hardware, tmp_path):
     assert_within(read["motor_forces"].values[0], expected, 5.0)
     replayed = open_source(f"replay:{log}", hardware)
     assert len(list(samples(replayed, 1.0))) == 51
+
+
+def test_measurements_go_only_where_the_user_allows():
+    options = ["--listen", "127.0.0.1:0", "--duration", "1 ms", "--to", "198.51.100.7:5005"]
+    for allowed in ([], ["--allow-remote", "192.0.2.1"]):
+        result = run("stewart", *options, *allowed)
+        assert result.exit_code == 2 and "198.51.100.7" in result.output
 
 
 def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path):

@@ -105,6 +105,7 @@ def test_rules_that_do_not_fit_name_their_field(subtests, stewart):
         ("coordinates", {"channels": "bus"}, ".unit", "has no unit"),
         ("coordinates", {"channels": NAMES, "unit": ["mm", "mm"]}, ".unit", "one entry or 6"),
         ("coordinates", {"channels": NAMES, "offset": "3 N"}, ".offset", "unit of force"),
+        ("coordinates", {"channels": NAMES, "unit": "0 mm"}, ".unit", "all values zero"),
         ("coordinates", {"channels": NAMES, "angles": "fixed_xyz"}, ".angles", "for poses"),
         ("pose", {"channels": "tracker", "angles": "euler"}, ".angles", "unknown convention"),
         ("pose", {"channels": "tracker"}, ".channels", "6 columns, the signal has 7"),

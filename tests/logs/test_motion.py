@@ -44,6 +44,8 @@ def test_columns_of_any_title_are_axes_about_home_or_in_the_base_frame(tmp_path)
     assert_within(absolute(TIME).pose[:, 2], 1e-3 * lift, 1e-9)
     with refused(r"--column 'z=Heave \[mm\]'"):
         read_motion(path, stewart)
+    with refused("same column"):
+        read_motion(path, stewart, columns=titles | {"x": titles["z"]})
 
 
 @pytest.mark.slow

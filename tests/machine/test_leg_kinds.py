@@ -15,7 +15,7 @@ from twin.analysis.platform import Platform
 from twin.errors import ParameterError
 from twin.machine.file.read import parameters_from
 from twin.machine.legs import LEG_KINDS
-from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.rss import RssLeg
 from twin.machine.legs.strut import StrutLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 

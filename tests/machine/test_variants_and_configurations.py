@@ -11,7 +11,7 @@ import twin
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import describe, parameters_from, parameters_hash, write_template
 from twin.machine.legs import LEG_KINDS
-from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.ups import UpsLeg
 from twin.machine.quantity import merged
 
 pytestmark = pytest.mark.quick

@@ -49,6 +49,13 @@ def test_a_motion_that_fits_is_left_as_it_is(subtests, stewart):
             assert np.array_equal(motion(time).pose, asked(time).pose)
 
 
+@pytest.mark.parametrize("duration", [4e-4, 6e-4])
+def test_a_very_short_motion_is_fitted_too(stewart, duration):
+    motion = MotionSpecification("sine", "z", duration=duration).motion_of(stewart)
+    assert motion is not None
+    assert limit_use(stewart, motion) == pytest.approx(0.8, rel=0.05)
+
+
 def test_the_sizes_of_a_fitted_motion_follow_the_limit_that_binds(stewart):
     def make(size):
         return SineMotion(stewart.home, amplitude={"z": size}, frequency=3.0, duration=1.0)

@@ -25,7 +25,7 @@ CHANGES: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "bodies mirrored in y instead of x",
         Formula(
-            "twin.machine.legs.ups.parameters.UpsLeg.bodies",
+            "twin.machine.legs.ups.UpsLeg.bodies",
             "np.diag([-1.0 if leg_geometry.number in self.mirrored else 1.0, 1.0",
             "np.diag([1.0, -1.0 if leg_geometry.number in self.mirrored else 1.0",
         ),
@@ -103,7 +103,7 @@ CHANGES: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "rods' mass by their length alone",
-        Formula("twin.machine.legs.rss.parameters.RssLeg.rod_mass", "math.pi * ", ""),
+        Formula("twin.machine.legs.rss.RssLeg.rod_mass", "math.pi * ", ""),
         "rod mass",
     ),
     (

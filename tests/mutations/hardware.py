@@ -215,7 +215,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "lower limit switch on the leg, not on the motor",
         Formula(
-            f"{KERNELS}.reading.read_actuators",
+            f"{KERNELS}.actuation.read_actuators",
             "coordinate <= drives[i, LOWER_SWITCH]",
             "coordinates[i] <= drives[i, LOWER_SWITCH]",
         ),
@@ -225,7 +225,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
         "srspm",
         "upper limit switch pressed below its limit",
         Formula(
-            f"{KERNELS}.reading.read_actuators",
+            f"{KERNELS}.actuation.read_actuators",
             "coordinate >= drives[i, UPPER_SWITCH]",
             "coordinate <= drives[i, UPPER_SWITCH]",
         ),
@@ -423,7 +423,7 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "encoder rounds down, not to the nearest count",
         Formula(
-            f"{KERNELS}.reading.read_actuators",
+            f"{KERNELS}.actuation.read_actuators",
             "round(coordinate / resolution[i])",
             "(coordinate / resolution[i] // 1.0)",
         ),
@@ -433,7 +433,7 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "rss",
         "encoder on the leg, not on the motor",
         Formula(
-            f"{KERNELS}.reading.read_actuators",
+            f"{KERNELS}.actuation.read_actuators",
             "coordinate, speed = states[i, POSITION], states[i, SPEED]",
             "coordinate, speed = coordinates[i], rates[i]",
         ),
@@ -453,7 +453,7 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "encoder not quantised",
         Formula(
-            f"{KERNELS}.reading.read_actuators",
+            f"{KERNELS}.actuation.read_actuators",
             "coordinate = resolution[i] * round(coordinate / resolution[i])",
             "coordinate = 1.0 * coordinate",
         ),
@@ -463,7 +463,7 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "encoder rate not from the last reading",
         Formula(
-            f"{KERNELS}.reading.read_actuators",
+            f"{KERNELS}.actuation.read_actuators",
             "last_coordinates[i] = coordinate\n",
             "last_coordinates[i] += 0.0\n",
         ),

@@ -110,7 +110,7 @@ LAWS = (
         "srspm",
         "mujoco",
         "loops closed ten times softer",
-        Formula("twin.engines.mjcf.robot.loop_solref", "2.0 * timestep", "20.0 * timestep"),
+        Formula("twin.engines.mjcf.loop_solref", "2.0 * timestep", "20.0 * timestep"),
         "constraint_settings",
         "MuJoCo, tuned: largest loop gap",
     ),
@@ -271,7 +271,7 @@ LAWS = (
         "mujoco",
         "one loop left open",
         Formula(
-            "twin.engines.mjcf.robot._add_loops_and_motors",
+            "twin.engines.mjcf._add_loops_and_motors",
             "in machine.loops:",
             "in machine.loops[1:]:",
         ),

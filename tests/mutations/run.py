@@ -22,7 +22,7 @@ from twin.validation.measures.sampling import random_states
 Side = Literal["reference", "mujoco", "bullet", "both"]
 
 MODEL_MAKERS = {
-    "mujoco": ("twin.engines.mjcf.robot", "twin.engines.mujoco", "twin.engines.mujoco"),
+    "mujoco": ("twin.engines.mjcf", "twin.engines.mujoco", "twin.engines.mujoco"),
     "bullet": ("twin.engines.urdf", "twin.engines.bullet.engine"),
 }
 """Modules in which an engine makes its model of a machine."""

@@ -137,7 +137,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "ball: half the rolling resistance in MuJoCo",
         Formula(
-            "twin.engines.mjcf.ball.add_ball",
+            "twin.engines.mjcf.add_ball",
             "ball.rolling_resistance * ball",
             "0.5 * ball.rolling_resistance * ball",
         ),

@@ -2,9 +2,8 @@
 
 from twin.basics.arrays import read_only
 from twin.machine.legs.leg import UniversalLeg
-from twin.machine.legs.rss.parameters import RssLeg
-from twin.machine.legs.rss.parts import Crank
-from twin.machine.legs.ups.parameters import LegBodies, UpsLeg
+from twin.machine.legs.rss import Crank, RssLeg
+from twin.machine.legs.ups import LegBodies, UpsLeg
 
 
 def home_leg_frames(parameters):

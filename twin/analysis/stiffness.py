@@ -389,7 +389,7 @@ def _solve(balance: Balance, pose: FloatArray, index: int) -> FloatArray:
         Deuflhard, Newton Methods for Nonlinear Problems, section 3.1: natural monotonicity test.
     """
     platform, stiffness = balance.platform, balance.springs.stiffness
-    length_scale = characteristic_scale(platform)
+    scale = characteristic_scale(platform)
     net = np.full(6, np.nan)
     try:
         for _ in range(NEWTON_STEPS):
@@ -397,14 +397,14 @@ def _solve(balance: Balance, pose: FloatArray, index: int) -> FloatArray:
             stiffness_sum = stiffness_parts(platform, pose, stiffness, balance.carried(pose))
             matrix, stable = _descent(stiffness_sum)
             step = np.linalg.solve(matrix, net)
-            size = float(np.linalg.norm(step / length_scale))
+            size = float(np.linalg.norm(step / scale))
             if size <= STEP_TOLERANCE:
                 return _checked(pose, net, stable, index)
             step_fraction = min(1.0, MAX_STEP / size)
             for _ in range(MAX_HALVINGS):
                 trial = displaced(pose, step_fraction * step)
                 next_step = np.linalg.solve(matrix, balance.net(trial))
-                if np.linalg.norm(next_step / length_scale) < size:
+                if np.linalg.norm(next_step / scale) < size:
                     break
                 step_fraction *= 0.5
             else:
@@ -481,16 +481,18 @@ def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = 
         @ (0.5 * (stiffness_total + np.swapaxes(stiffness_total, -1, -2)))
         @ inverse_factor_transpose
     )
-    if not (eigenvalues > 0.0).all():
+    is_stable = (eigenvalues > 0.0).all(axis=-1)
+    if not is_stable.all():
+        index = int(np.argmin(is_stable))
         raise EquilibriumError(
             f"{platform.name} is unstable here: its weight overcomes the springs. Stiffen them or "
             "choose another pose.",
-            {"index": 0, "pose": checked_pose},
+            {"index": index, "pose": checked_pose.reshape(-1, 7)[index]},
         )
     # Eigenvectors are unique up to sign, and up to rotations where frequencies coincide: fix both.
     canonical_vectors = np.empty_like(vectors)
-    for index in np.ndindex(eigenvalues.shape[:-1]):
-        canonical_vectors[index] = canonical.modes(eigenvalues[index], vectors[index])
+    for place in np.ndindex(eigenvalues.shape[:-1]):
+        canonical_vectors[place] = canonical.modes(eigenvalues[place], vectors[place])
     shapes = inverse_factor_transpose @ canonical_vectors
     rates = platform.jacobian(checked_pose) @ shapes
     omega = np.sqrt(eigenvalues)

@@ -58,7 +58,7 @@ def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
         last: required size of the last axis; None leaves the shape open.
 
     Raises:
-        InputError: not numeric, complex, empty last axis, wrong size, NaN or infinite.
+        InputError: not numeric, complex, wrong size, not finite, too large or too many axes.
     """
     try:
         array = as_array(value, field)

@@ -27,7 +27,7 @@ MAX_DEPTH = 30
 
 def visible(text: str) -> str:
     r"""Return a text whose control characters are written as escapes, such as `\x1b`."""
-    return CONTROL_CHARACTERS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return CONTROL_CHARACTERS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

@@ -382,31 +382,31 @@ def calibrate(
     return calibration
 
 
-def _check_explained(found: Calibration) -> None:
+def _check_explained(calibration: Calibration) -> None:
     """Check that errors of joints explain poses that are far from those of the file's machine.
 
     Raises:
         InputError: they do not, so that poses or coordinates belong to another machine.
     """
-    arm = found.machine.parameters.mean_arm
-    error_before = _distance(found.errors_of(found.used)[0], arm)
+    arm = calibration.machine.parameters.mean_arm
+    error_before = _distance(calibration.errors_of(calibration.used)[0], arm)
     if error_before <= MAX_UNEXPLAINED_DISTANCE * arm:
         return
     message = (
         f"are {1e3 * error_before:.3g} mm (root mean square) from those of the file's machine, and "
     )
     try:
-        error_left = _distance(found.checked_errors()[1], arm)
+        error_left = _distance(calibration.checked_errors()[1], arm)
         message += f"errors of joints and offsets leave {1e3 * error_left:.3g} mm of that"
     except InputError:
         error_left = np.inf
         message += "a machine fitted to them does not reach all of them"
     if (
         error_left > MAX_REMAINING_FRACTION * error_before
-        or not found.after.counts.sum() > found.after.rank
+        or not calibration.after.counts.sum() > calibration.after.rank
     ):
         message += "; check units, signs and order of legs, and whether the rows belong together"
-        frames = "" if found.frames_free == "both" else ", or --frames both"
+        frames = "" if calibration.frames_free == "both" else ", or --frames both"
         raise InputError("poses", f"{message}{frames}")
 
 
@@ -443,14 +443,14 @@ def _norm(parts: FloatArray) -> FloatArray:
     return np.where(is_measured, np.sqrt(np.nansum(parts**2, axis=1)), np.nan)
 
 
-def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> str:
+def machine_text(calibration: Calibration, base: str, note: str, path: str | Path) -> str:
     """Return the text of a file that extends the old one: joints, cranks, a record of the errors.
 
     Offsets of cranks are in their directions at angle 0. Those of leg lengths are in the record
     alone: lengths of a machine are those between its joints.
 
     Args:
-        found: a calibration.
+        calibration: a calibration.
         base: name of the machine, or path of its file.
         note: where the numbers are from.
         path: where the text will be written.
@@ -460,8 +460,8 @@ def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> 
     """
     if Path(base).suffix == ".toml":
         base = os.path.relpath(Path(base).absolute(), Path(path).absolute().parent)
-    errors, machine = found.model.errors, found.machine
-    values, lines = found.errors, [f"extends = {toml_value(base)}"]
+    errors, machine = calibration.model.errors, calibration.machine
+    values, lines = calibration.errors, [f"extends = {toml_value(base)}"]
     applied = getattr(machine.parameters.configuration, "applied", "")
     if applied:
         lines.append(f"configuration = {toml_value(applied)}")
@@ -473,21 +473,25 @@ def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> 
         lines += _table(f"{side}.joints", table)
     if errors.has_crank:
         for number, (row, offset) in enumerate(zip(rows, values[:, -1], strict=True), start=1):
-            lines += _table(f"leg.{number}", _crank(found, number, row, float(offset)))
+            lines += _table(f"leg.{number}", _crank(calibration, number, row, float(offset)))
     if machine.leg.equations == "upu":  # "horizontal" would follow the joints
         for number, row in enumerate(rows, start=1):
             axes = {"first_axis": AXIS, "platform_axis": PLATFORM_AXIS}
             directions = {name: row[first : first + 3] for name, first in axes.items()}
             lines += _table(f"leg.{number}", directions)
-    record = {"names": errors.names, "errors": values, "standard_errors": found.standard_errors}
-    record |= found.frames._asdict()
+    record = {
+        "names": errors.names,
+        "errors": values,
+        "standard_errors": calibration.standard_errors,
+    }
+    record |= calibration.frames._asdict()
     return "\n".join([*lines, *_table("identified", record), ""])
 
 
-def offsets_text(found: Calibration) -> str:
+def offsets_text(calibration: Calibration) -> str:
     """Return a mapping file for logs that adds the offsets to channels `coordinates 1` and on."""
-    n, unit = found.machine.n_actuators, found.machine.coordinate_unit
-    values = found.errors[:, -1] - _home_twists(found)
+    n, unit = calibration.machine.n_actuators, calibration.machine.coordinate_unit
+    values = calibration.errors[:, -1] - _home_twists(calibration)
     offsets = [f"{value:.{DECIMAL_PLACES}f} {unit}" for value in values]
     channels = [f"coordinates {number}" for number in range(1, n + 1)]
     return (
@@ -495,29 +499,29 @@ def offsets_text(found: Calibration) -> str:
     )
 
 
-def _home_twists(found: Calibration) -> FloatArray:
+def _home_twists(calibration: Calibration) -> FloatArray:
     """Return what the rods' twist at home adds `(n,)` [m] to coordinates of the calibrated machine.
 
     A machine on screws counts the twist from its own home, where that of its joints as calibrated
     is another one. Zero for other machines.
     """
-    machine = found.machine
+    machine = calibration.machine
     if machine.leg.equations != "upu":
         return np.zeros(machine.n_actuators)
-    legs, home = legs_with(found.model.errors, found.errors), machine.home
+    legs, home = legs_with(calibration.model.errors, calibration.errors), machine.home
     base, joints = (legs.rows[:, k : k + 3] for k in (BASE_JOINT, PLATFORM_JOINT))
     lengths = np.linalg.norm(home[:3] + joints @ rotation_matrix(home[3:]).T - base, axis=1)
     return np.asarray(geometry(legs, home[None], 0).values[0] - lengths)
 
 
-def _crank(found: Calibration, number: int, row: FloatArray, offset: float) -> dict[str, Any]:
+def _crank(calibration: Calibration, number: int, row: FloatArray, offset: float) -> dict[str, Any]:
     """Return the entries of a crank, turned by its offset."""
-    leg = found.machine.parameters.legs[number - 1]
+    leg = calibration.machine.parameters.legs[number - 1]
     if getattr(leg, "axis_angles", None) is not None:
         raise InputError("leg.axis_angles", "give `axis` as directions in the machine's file")
     axis, zero = row[AXIS : AXIS + 3], row[ZERO_DIRECTION : ZERO_DIRECTION + 3]
     zero_direction = np.cos(offset) * zero + np.sin(offset) * np.cross(axis, zero)
-    leg_geometry = found.machine.parameters.home_leg_geometry[number - 1]
+    leg_geometry = calibration.machine.parameters.home_leg_geometry[number - 1]
     return {
         "axis": leg.side(leg_geometry) * axis,  # type: ignore[attr-defined]
         "zero": zero_direction,

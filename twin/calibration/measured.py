@@ -374,16 +374,16 @@ def aligned(platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool])
 
 
 def _turns(
-    mine: FloatArray, theirs: FloatArray, free: tuple[bool, bool]
+    platform_rotations: FloatArray, measured_rotations: FloatArray, free: tuple[bool, bool]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return rotations A, B of tracker and target with `theirs` = A `mine` B, both `(m, 3, 3)`."""
+    """Return rotations A, B of tracker and target: measured = A platform B, `(m, 3, 3)` each."""
     if free == (True, False):
-        return _nearest(np.einsum("mij,mkj->ik", theirs, mine)), np.eye(3)
+        return _nearest(np.einsum("mij,mkj->ik", measured_rotations, platform_rotations)), np.eye(3)
     if free == (False, True):
-        return np.eye(3), _nearest(np.einsum("mji,mjk->ik", mine, theirs))
+        return np.eye(3), _nearest(np.einsum("mji,mjk->ik", platform_rotations, measured_rotations))
     rows = [
         np.hstack([np.kron(np.eye(3), a.T), -np.kron(b, np.eye(3))])
-        for a, b in zip(mine, theirs, strict=True)
+        for a, b in zip(platform_rotations, measured_rotations, strict=True)
     ]
     null_vector = np.linalg.svd(np.concatenate(rows))[2][-1].reshape(2, 3, 3)
     sign = np.sign(np.linalg.det(null_vector[0])) or 1.0

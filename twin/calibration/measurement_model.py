@@ -32,7 +32,7 @@ about the direction perpendicular to both.
 """
 
 COMPLEX_STEP = 1e-30
-"""Step [m, rad] of exact derivatives."""
+"""Imaginary step [m, rad] of complex-step derivatives."""
 
 MAX_NEWTON_STEPS = 40
 """Maximum number of Newton steps from the pose of the machine without errors."""
@@ -136,7 +136,7 @@ def by_errors(errors: LegErrors, values: FloatArray, poses: FloatArray) -> Float
 
 
 def solved(legs: Legs, coordinates: FloatArray, start: FloatArray, constraints: int) -> FloatArray:
-    """Return the poses `(m, 7)` of coordinates `(m, n)` near `start`, NaN where there is none.
+    """Return the poses `(m, 7)` of coordinates `(m, n)` near `start`; all NaN if one has none.
 
     Where coordinates contradict each other, the nearest pose by least squares.
     """

@@ -51,6 +51,9 @@ DEFAULT_TOLERANCE = 1e-3
 better.
 """
 
+FRAME_WEIGHT = 1e-3
+"""[1/m] Weight of the prior for frames: a standard deviation of 1 km, so that only poses count."""
+
 SAMPLE_PERIOD = 0.05
 """[s] Time between the samples of the motion through all poses."""
 
@@ -112,7 +115,9 @@ def plan(
     candidates = simulated(machine, places, measured=measured, noise=noise)
     rows = Residuals(model, candidates).slopes(np.zeros(model.size))
     legs = model.size - N_FRAME_UNKNOWNS
-    weights = np.where(np.arange(model.size) < legs, 1.0 / (tolerance or DEFAULT_TOLERANCE), 1e-3)
+    weights = np.where(
+        np.arange(model.size) < legs, 1.0 / (tolerance or DEFAULT_TOLERANCE), FRAME_WEIGHT
+    )
     basis = gauge_of(model).basis
     prior = basis * weights[:, None]
     chosen_rows = _exchanged(rows @ basis, prior.T @ prior, count)
@@ -167,21 +172,21 @@ def _indices(rows: FloatArray) -> dict[str, float]:
     return observability(singular_values[singular_values > 1e-9 * singular_values[0]], len(rows))
 
 
-def write_table(found: Plan, machine: MachineModel, path: str | Path) -> Path:
+def write_table(pose_plan: Plan, machine: MachineModel, path: str | Path) -> Path:
     """Write a log with the planned coordinates and poses, one row each, numbered from 1.
 
     Raises:
         InputError: another ending than those of logs, or a place that cannot be written to.
     """
-    number = np.arange(1.0, len(found.poses) + 1.0)
+    number = np.arange(1.0, len(pose_plan.poses) + 1.0)
     channels = (
-        Channel("coordinates", number, found.coordinates, (machine.coordinate_unit,)),
-        Channel("reference_pose", number, found.poses, POSE_UNITS),
+        Channel("coordinates", number, pose_plan.coordinates, (machine.coordinate_unit,)),
+        Channel("reference_pose", number, pose_plan.poses, POSE_UNITS),
     )
     return write_log(Log(channels, {"machine": machine.name}), path)
 
 
-def write_visits(found: Plan, machine: MachineModel, path: str | Path) -> Path:
+def write_visits(pose_plan: Plan, machine: MachineModel, path: str | Path) -> Path:
     """Write a motion that rests in every pose, for `twin track`; between poses it passes home.
 
     All poses lie on ways from home on which all limits are kept.
@@ -190,7 +195,7 @@ def write_visits(found: Plan, machine: MachineModel, path: str | Path) -> Path:
         InputError: the place cannot be written to.
     """
     convention = convention_of(machine)
-    visit_axes = axes_from_home(machine, found.poses)
+    visit_axes = axes_from_home(machine, pose_plan.poses)
     phase = np.arange(0.0, MOVE_TIME + REST_TIME, SAMPLE_PERIOD) / MOVE_TIME
     path_fractions = np.concatenate([minimum_jerk(phase)[0], minimum_jerk(1.0 - phase)[0]])
     samples = (visit_axes[:, None] * path_fractions[:, None]).reshape(-1, visit_axes.shape[1])

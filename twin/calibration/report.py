@@ -26,51 +26,51 @@ FRAME_SENTENCES = {
 }
 
 
-def calibration_results(found: Calibration) -> Results:
+def calibration_results(calibration: Calibration) -> Results:
     """Return errors of poses before and after, errors of joints, and what the poses do not show."""
     checked = (
         "that a first fit had kept apart"
-        if len(found.holdout)
+        if len(calibration.holdout)
         else "of the fit: none was kept apart"
     )
-    joint_names = [name.replace("joint ", "") for name in found.model.errors.names]
+    joint_names = [name.replace("joint ", "") for name in calibration.model.errors.names]
     return Results(
-        f"Calibration of {found.machine.name}",
+        f"Calibration of {calibration.machine.name}",
         [
-            *findings(found),
-            _expected(found.expected, "Expected error of the calibrated machine"),
+            *findings(calibration),
+            _expected(calibration.expected, "Expected error of the calibrated machine"),
         ],
         [
             Table(
-                f"{found.machine.name}: {len(found.used)} poses fitted, errors of "
-                f"{len(found.checked)} poses {checked}",
+                f"{calibration.machine.name}: {len(calibration.used)} poses fitted, errors of "
+                f"{len(calibration.checked)} poses {checked}",
                 ("error of", "mean", "95 %", "largest", "unit"),
-                error_rows(found),
+                error_rows(calibration),
             ),
             Table(
                 "errors and standard errors of joints in um, of angles in urad; offsets are added "
                 "to coordinates",
                 ("leg", *joint_names),
-                _joint_rows(found),
+                _joint_rows(calibration),
             ),
-            _index_table("observability of the poses", found.observability),
+            _index_table("observability of the poses", calibration.observability),
         ],
-        _figures(found),
+        _figures(calibration),
     )
 
 
-def plan_results(found: Plan, machine: MachineModel) -> Results:
+def plan_results(pose_plan: Plan, machine: MachineModel) -> Results:
     """Return the proposed poses, the expected accuracy, and that of as many random poses."""
     unit = machine.coordinate_unit
     rows: list[tuple[Cell, ...]] = [
         (number, *(f"{value:.5f}" for value in row))
-        for number, row in enumerate(found.coordinates, start=1)
+        for number, row in enumerate(pose_plan.coordinates, start=1)
     ]
-    largest = 1e6 * float(found.standard_errors.max())
+    largest = 1e6 * float(pose_plan.standard_errors.max())
     return Results(
         f"Poses to calibrate {machine.name}",
         [
-            _expected(found.expected, "Expected error of what is measured"),
+            _expected(pose_plan.expected, "Expected error of what is measured"),
             f"Largest standard error of a joint or offset: {largest:.3g} um or urad.",
         ],
         [
@@ -79,15 +79,15 @@ def plan_results(found: Plan, machine: MachineModel) -> Results:
                 ("pose", *(f"leg {leg + 1} [{unit}]" for leg in range(machine.n_actuators))),
                 rows,
             ),
-            _index_table("observability of the poses", found.observability),
-            _index_table("observability of as many random poses", found.random),
+            _index_table("observability of the poses", pose_plan.observability),
+            _index_table("observability of as many random poses", pose_plan.random),
         ],
     )
 
 
-def error_rows(found: Calibration) -> list[tuple[Cell, ...]]:
+def error_rows(calibration: Calibration) -> list[tuple[Cell, ...]]:
     """Return rows of errors of poses: name, mean, 95 % quantile, largest, unit."""
-    errors = found.checked_errors()
+    errors = calibration.checked_errors()
     return [
         (f"{component}, {stage}", *_statistics(1e6 * getattr(pose_errors, component)), unit)
         for component, unit in (("position", "um"), ("angle", "urad"))
@@ -95,29 +95,29 @@ def error_rows(found: Calibration) -> list[tuple[Cell, ...]]:
     ]
 
 
-def findings(found: Calibration) -> list[str]:
+def findings(calibration: Calibration) -> list[str]:
     """Return findings: what is fixed, what is unobservable, and which poses do not fit."""
-    solution = found.after
+    solution = calibration.after
     sentences = [
-        f"{FRAME_SENTENCES[found.frames_free]}: {found.gauge.free} directions of the "
+        f"{FRAME_SENTENCES[calibration.frames_free]}: {calibration.gauge.free} directions of the "
         "errors are shown by no measurement and fixed, so that joints lie as near to the file's "
         "as they can. Of "
         f"{len(solution.singular_values)} others, frames included, the poses show {solution.rank}."
     ]
-    source = "held at the file's value" if found.tolerance is None else "from the tolerance"
-    unobservable = found.unobservable
+    source = "held at the file's value" if calibration.tolerance is None else "from the tolerance"
+    unobservable = calibration.unobservable
     sentences += [f"Not shown: {text} ({source})." for text in unobservable[:MAX_LISTED]]
     if len(unobservable) > MAX_LISTED:
         sentences.append(
             f"Not shown: {len(unobservable) - MAX_LISTED} more combinations ({source})."
         )
-    poses = [(found.left_out, "left out"), (found.suspects, "try --robust")]
+    poses = [(calibration.left_out, "left out"), (calibration.suspects, "try --robust")]
     for poses_of_remedy, remedy in poses:
         if len(poses_of_remedy):
             numbers = listed(f"{value:.9g}" for value in poses_of_remedy.numbers)
             sentences.append(f"Wrong beyond noise ({remedy}): the poses at {numbers}.")
-    if found.implausible:
-        far = np.abs(found.errors / found.model.errors.scales).max()
+    if calibration.implausible:
+        far = np.abs(calibration.errors / calibration.model.errors.scales).max()
         sentences.append(
             f"A joint or offset is {1e3 * far:.3g} mm from the file's, farther than machines are "
             "usually made: check units, frames and the order of legs, unless the file is a draft."
@@ -138,10 +138,12 @@ def _statistics(values: FloatArray) -> tuple[Cell, Cell, Cell]:
     return float(values.mean()), float(np.quantile(values, 0.95)), float(values.max())
 
 
-def _joint_rows(found: Calibration) -> list[tuple[str, ...]]:
+def _joint_rows(calibration: Calibration) -> list[tuple[str, ...]]:
     """Return a row per leg: errors and standard errors [um] or [urad]."""
     rows = []
-    for leg, errors in enumerate(np.stack([found.errors, found.standard_errors], axis=-1), 1):
+    for leg, errors in enumerate(
+        np.stack([calibration.errors, calibration.standard_errors], axis=-1), 1
+    ):
         cells = (
             f"{value:.0f} +- {deviation:.0f}" if np.isfinite(deviation) else "not shown"
             for value, deviation in 1e6 * errors
@@ -164,10 +166,10 @@ def _index_table(title: str, indices: dict[str, float]) -> Table:
     return Table(title, ("index", "value [1]", "meaning"), rows)
 
 
-def _figures(found: Calibration) -> list[Figure]:
+def _figures(calibration: Calibration) -> list[Figure]:
     """Return the figures of a result: errors of poses, residuals, singular values."""
-    checked, fitted = found.checked, found.used
-    before_errors, after_errors = found.checked_errors()
+    checked, fitted = calibration.checked, calibration.used
+    before_errors, after_errors = calibration.checked_errors()
     of_poses = [
         Axes(
             f"{component} [µ{unit}]",
@@ -186,9 +188,9 @@ def _figures(found: Calibration) -> list[Figure]:
             fitted.numbers,
             np.sqrt(solution.squared_residuals / np.maximum(solution.counts, 1.0)),
         )
-        for name, solution in (("before", found.before), ("after", found.after))
+        for name, solution in (("before", calibration.before), ("after", calibration.after))
     ]
-    sizes = found.after.singular_values
+    sizes = calibration.after.singular_values
     order = np.arange(1.0, len(sizes) + 1.0)
     return [
         Figure(

@@ -114,8 +114,8 @@ def emulate(
 
     from twin.analysis.platform import load
     from twin.basics.arrays import positive
-    from twin.link import pace
     from twin.link.emulated import EmulatedMachine, parse_fault
+    from twin.link.emulation import priority as realtime_priority
 
     check_files(log=(log, *LOG_ENDINGS))
     design = load(machine, configuration)
@@ -135,7 +135,7 @@ def emulate(
         emulation.recording = _recording(emulated, log, replace)
     try:
         emulated.warm()
-        with interruption() as is_interrupted, pace.priority(priority):
+        with interruption() as is_interrupted, realtime_priority(priority):
             pace_text = "step by step" if lockstep else f"at {rate:g} Hz"
             address = emulation.link.address
             line(f"{design.name} in {engine} plays {pace_text} on udp://{address}", bold=True)
@@ -191,11 +191,12 @@ def _emulation(
     """Return the emulated machine connected to its link."""
     from twin.link.emulation import Emulation
     from twin.link.transport import UdpLink, parse_address
-    from twin.link.transport.address import check_allowed
+    from twin.link.transport.address import check_allowed, resolved_host
 
     receivers = [parse_address(text, "to") for text in to]
     for receiver in receivers:
-        check_allowed(receiver, allowed, "to")
+        hosts = [host for host in allowed if resolved_host(host, "allow_remote") == receiver.host]
+        check_allowed(receiver, hosts, "to")
     address, legs = parse_address(listen, "listen"), emulated.platform.n_actuators
     link = UdpLink(address, legs, "command", allowed=allowed)
     return Emulation(emulated, link, receivers=receivers)

@@ -82,7 +82,9 @@ def excite(
         line(f"play it: twin track {machine}{configuration_option} --motion {out}")
 
 
-def _print_trial(platform: Platform, found: Excitation, parameters: Sequence[Parameter]) -> None:
+def _print_trial(
+    platform: Platform, excitation: Excitation, parameters: Sequence[Parameter]
+) -> None:
     """Print the errors, in a simulated run, of parameters that forces alone do not show."""
     from twin.errors import InputError
     from twin.identification.excitation import trial
@@ -94,9 +96,9 @@ def _print_trial(platform: Platform, found: Excitation, parameters: Sequence[Par
         if not parameter_of_trial.path.startswith(FORCE_ERROR_PREFIX)
     ]
     try:
-        trial_result = trial(platform, found.motion, trial_parameters)
+        trial_result = trial(platform, excitation.motion, trial_parameters)
     except InputError as error:
-        names = ", ".join(parameter.label for parameter in found.unpredicted)
+        names = ", ".join(parameter.label for parameter in excitation.unpredicted)
         paragraph(f"Not predicted: {names} ({error}).")
         return
     errors = zip(trial_result.parameters, trial_result.expected_errors, strict=True)
@@ -109,16 +111,16 @@ def _print_trial(platform: Platform, found: Excitation, parameters: Sequence[Par
             f"{100.0 * standard_error / parameter.prior_std:.3g} %",
         )
         for parameter, standard_error in errors
-        if parameter in found.unpredicted
+        if parameter in excitation.unpredicted
     ]
     columns = ("parameter", "unit", "spread", "this motion", "of spread")
     table(columns, rows, "the same from a simulated run, with all parameters unknown")
 
 
-def _print_errors(found: Excitation, name: str) -> None:
+def _print_errors(excitation: Excitation, name: str) -> None:
     """Print the expected error of every parameter under this motion and a random one."""
     columns = ("parameter", "unit", "spread", "random motion", "this motion", "of spread")
-    visibility = found.visibility
+    visibility = excitation.visibility
     rows = [
         (
             parameter.label,
@@ -130,10 +132,10 @@ def _print_errors(found: Excitation, name: str) -> None:
         )
         for parameter, random_error, error in zip(
             visibility.parameters,
-            found.random.expected_errors,
+            excitation.random.expected_errors,
             visibility.expected_errors,
             strict=True,
         )
     ]
-    title = f"{name}: standard errors to expect from {found.motion.duration:.4g} s"
+    title = f"{name}: standard errors to expect from {excitation.motion.duration:.4g} s"
     table(columns, rows, title)

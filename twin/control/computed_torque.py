@@ -237,6 +237,7 @@ class InverseDynamicsFeedforward(Cascade):
             SingularPoseError: the reference passes a singular pose.
         """
         controller_model = self.model = as_model(platform if model is None else model)
+        check_same_kind(controller_model, as_model(platform))
         self._drives = drive_model(controller_model)
         self._preview = as_flag(preview, "preview")
         self._friction = as_flag(friction, "friction")
@@ -272,11 +273,11 @@ class InverseDynamicsFeedforward(Cascade):
         """Return speeds and forces for control period `step`."""
         row_index = self.reference.row(step)
         table = self.table
-        command = self._loop_speeds(
+        speeds = self._loop_speeds(
             row_index, table.coordinates[row_index], table.rates[row_index], measurement
         )
         self._force = table.forces[row_index] - self._holding_force
-        return Command(command, "velocity", self._force)
+        return Command(speeds, "velocity", self._force)
 
     def signals(self) -> dict[str, FloatArray]:
         """Return the feedforward forces."""
@@ -313,7 +314,7 @@ class Prediction:
         self._past_accelerations[:-1] = self._past_accelerations[1:]
         self._past_accelerations[-1] = acceleration
 
-    def twist_since_reading(self) -> FloatArray:
+    def twist_change_since_reading(self) -> FloatArray:
         """Return the change `(6,)` of the twist from the middle of the rate readings until now.
 
         Rates of encoders are differences over the past period.
@@ -415,7 +416,7 @@ class ComputedTorque(Controller):
         self._gains = np.tile([self.bandwidth**2, 2.0 * self.damping * self.bandwidth], (6, 1))
         n = controller_model.n_actuators
         legs = controller_model.constants.legs
-        self._find_work = kinematics.make_work(n, 6 - controller_model.dof)
+        self._pose_memory = kinematics.make_work(n, 6 - controller_model.dof)
         self._work = interpreted(make_work)(legs)
         self._state, self._predicted_state = np.zeros(13), np.zeros(13)
         self._integral, self._error, self._acceleration = (np.zeros(6) for _ in range(3))
@@ -456,9 +457,9 @@ class ComputedTorque(Controller):
         legs = self.model.constants.legs
         coordinates = measurement.coordinates - self._drives.wind_up(self._leg_forces)
         self._raise_on_failure(
-            task_state(legs, coordinates, measurement.rates, self._state, self._find_work)
+            task_state(legs, coordinates, measurement.rates, self._state, self._pose_memory)
         )
-        self._state[7:] += self._prediction.twist_since_reading()
+        self._state[7:] += self._prediction.twist_change_since_reading()
         predict(self._state, *self._prediction.pending(), self._predicted_state)
         corrected_acceleration(
             self._predicted_state,
@@ -550,5 +551,10 @@ def _check(model: MachineModel, platform: MachineModel) -> None:
         )
     if reason:
         raise InputError("platform", f"{model.name}: {reason}")
+    check_same_kind(model, platform)
+
+
+def check_same_kind(model: MachineModel, platform: MachineModel) -> None:
+    """Raise InputError unless a controller's model has the machine's kind and number of legs."""
     if model.n_actuators != platform.n_actuators or model.kind != platform.kind:
         raise InputError("model", "must be of a machine with the same kind and number of legs")

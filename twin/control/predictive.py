@@ -295,11 +295,10 @@ class Ilqr(ComputedTorque):
         Its forces are those halfway between two nodes. None where it passes a singular pose.
         """
         task_reference, n_spans, n = self._task_reference, self.spans, self.model.n_actuators
-        nodes = step - self.reference.begin + self._ratio * np.arange(n_spans + 1)
-        node_rows, force_rows = (
-            np.clip(k, 0, len(task_reference.pose) - 1)
-            for k in (nodes, nodes[:-1] + self._ratio // 2)
-        )
+        periods = step - self.reference.begin + self._ratio * np.arange(n_spans + 1)
+        last_row = len(task_reference.pose) - 1
+        node_rows = np.clip(periods, 0, last_row)
+        force_rows = np.clip(periods[:-1] + self._ratio // 2, 0, last_row)
         twist, forces = task_reference.twist[node_rows], np.empty((n_spans, n))
         acceleration = np.diff(twist, axis=0) / self.span
         y = np.hstack([task_reference.pose[force_rows], task_reference.twist[force_rows]])

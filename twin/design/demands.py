@@ -64,12 +64,12 @@ class Demands(dict[str, Demand]):
             limit = np.broadcast_to(limit, required.shape)
             self[name] = Demand(required, limit, required / limit, unit)
 
-    def at_least(self, name: str, found: FloatArray, limit: Any, unit: str) -> None:
-        """Add the demand that what is found `(m,)` is not below a limit."""
-        limit = np.broadcast_to(limit, found.shape)
+    def at_least(self, name: str, available: FloatArray, limit: Any, unit: str) -> None:
+        """Add the demand that what is available `(m,)` is not below a limit."""
+        limit = np.broadcast_to(limit, available.shape)
         with np.errstate(invalid="ignore"):  # of candidates that reach no pose
-            share = np.where(limit > 0.0, limit / np.maximum(found, 1e-9), 0.0)
-        self[name] = Demand(found, limit, share, unit)
+            share = np.where(limit > 0.0, limit / np.maximum(available, 1e-9), 0.0)
+        self[name] = Demand(available, limit, share, unit)
 
 
 class Assessment(NamedTuple):
@@ -174,8 +174,8 @@ def judge(specification: Specification, machines: Candidates, needs: Needs) -> A
     if limits.stiffness:
         demands.at_least("stiffness", stiffness * needs.stiffness, limits.stiffness, "N/m")
     if limits.frequency:
-        found = np.sqrt(stiffness * needs.frequency) / (2.0 * np.pi)
-        demands.at_least("frequency", found, limits.frequency, "Hz")
+        frequency = np.sqrt(stiffness * needs.frequency) / (2.0 * np.pi)
+        demands.at_least("frequency", frequency, limits.frequency, "Hz")
     chosen = np.full(len(stroke), -1)
     if specification.actuators:
         chosen = _choose(specification, demands, figures, ranges)
@@ -204,7 +204,7 @@ def _choose(
 
     It is the one with the least excess, and of those that do, the cheapest, then the weakest.
     """
-    rows = np.array([one[1:] for one in specification.actuators])
+    rows = np.array([actuator[1:] for actuator in specification.actuators])
     stroke, force, speed, price, retracted = rows.T
     units = actuator_units(specification.legs)
     low, high = ranges.T[..., None]

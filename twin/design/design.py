@@ -46,12 +46,12 @@ from twin.machine.file.data_sheet.sheet import DataSheet
 from twin.machine.file.data_sheet.text import sheet_text
 from twin.machine.file.read import parameters_from
 
-POPULATION = 12
+POPULATION_FACTOR = 12
 """Candidates of a generation, per free number."""
 
-GENERATIONS = 300
+MAX_GENERATIONS = 300
 
-CONVERGED = 1e-5
+CONVERGENCE_SPREAD = 1e-5
 """Spread of a population, relative to its mean, at which a search ends."""
 
 SEARCH_SLACK = 1e-3
@@ -67,10 +67,10 @@ with its masses or between the poses of the search."""
 NEGLIGIBLE_EXCESS = 1e-6
 """Excess over a limit that is rounding error."""
 
-ATTEMPTS = 4
+MAX_SEARCHES = 4
 """Most searches with different random numbers."""
 
-AGREEMENT = 2e-3
+COST_AGREEMENT = 2e-3
 """Relative difference below which two searches have found the same best value."""
 
 SIMPLEX_PER_GENERATION = 6
@@ -82,7 +82,7 @@ FRONT_TOLERANCE = 0.005
 TIGHT_SHARE = 0.8
 """Part of a limit that is used, above which the limit may be in the way."""
 
-PENALTY = 1e9
+PENALTY_COST = 1e9
 """Least cost of a candidate that misses a demand; every sensible machine is far below, in SI units.
 """
 
@@ -134,7 +134,7 @@ class Design:
     @property
     def margins(self) -> dict[str, float]:
         """Demand -> fraction of its limit that is left."""
-        return {name: 1.0 - one.share for name, one in self.demands.items()}
+        return {name: 1.0 - demand.share for name, demand in self.demands.items()}
 
     @property
     def at_bounds(self) -> list[str]:
@@ -180,20 +180,22 @@ class Search:
         agree on the best value.
         """
         best, least = np.empty(0), np.inf
-        for attempt in range(ATTEMPTS):
+        for attempt in range(MAX_SEARCHES):
             values = self._refined(self._evolved(seed + attempt))
             # Rounded numbers may use a little of the slack.
             value = float(self.cost(values[None], slack=0.0)[0])
-            agreed = abs(value - least) <= AGREEMENT * abs(value)
+            agreed = abs(value - least) <= COST_AGREEMENT * abs(value)
             if value < least:
                 best, least = values, value
-            if agreed and value < PENALTY:
+            if agreed and value < PENALTY_COST:
                 break
         return best, assess(self.specification, best[None], self.tasks)
 
     def is_possible(self, seed: int) -> bool:
         """Return whether a search finds a candidate that meets all demands; it ends there."""
-        return bool(self.cost(self._evolved(seed, good_enough=PENALTY)[None])[0] < PENALTY)
+        return bool(
+            self.cost(self._evolved(seed, good_enough=PENALTY_COST)[None])[0] < PENALTY_COST
+        )
 
     def _evolved(self, seed: int, good_enough: float = -np.inf) -> FloatArray:
         """Return the free numbers that differential evolution finds.
@@ -202,14 +204,14 @@ class Search:
             seed: of the random numbers.
             good_enough: cost below which it ends.
         """
-        found = optimize.differential_evolution(
+        solution = optimize.differential_evolution(
             lambda columns: self.cost(columns.T),
             self.bounds,
             # Steps towards the best one only converge too early where few candidates hold.
             strategy="currenttobest1bin",
-            popsize=POPULATION,
+            popsize=POPULATION_FACTOR,
             maxiter=self.generations,
-            tol=CONVERGED,
+            tol=CONVERGENCE_SPREAD,
             atol=0.0,
             seed=seed % 2**32,
             polish=False,
@@ -219,12 +221,12 @@ class Search:
             integrality=self.are_whole,
             callback=lambda intermediate_result: bool(intermediate_result.fun < good_enough),
         )
-        return np.asarray(found.x)
+        return np.asarray(solution.x)
 
     def _refined(self, values: FloatArray) -> FloatArray:
         """Return the free numbers that a simplex finds from others, rounded."""
         refined = optimize.minimize(
-            lambda one: float(self.cost(one[None])[0]),
+            lambda candidate: float(self.cost(candidate[None])[0]),
             values,
             method="Nelder-Mead",
             bounds=self.bounds,
@@ -248,7 +250,7 @@ class Search:
         excess = assessment.excess(slack, self.scale)
         goal = assessment.figures[self.specification.minimise]
         # Both methods only compare; the root keeps a small excess from counting as converged.
-        missed = PENALTY * (1.0 + excess**0.25)
+        missed = PENALTY_COST * (1.0 + excess**0.25)
         return np.where(excess > 0.0, missed, np.minimum(goal, missed))
 
 
@@ -256,7 +258,7 @@ def design(
     specification: Specification,
     *,
     seed: int = 0,
-    generations: int = GENERATIONS,
+    generations: int = MAX_GENERATIONS,
     progress: Callable[[str], None] | None = None,
 ) -> Design:
     """Return the machine that meets a specification and needs the least of its objective.
@@ -279,20 +281,20 @@ def design(
     for steps in SEARCH_STEPS:
         say(f"search for the least {specification.minimise}")
         search.tasks = specification.tasks(steps)
-        values, seen = search.run(seed)
-        if seen.excess(0.0, search.scale)[0] > NEGLIGIBLE_EXCESS:
-            raise _impossible(search, seen, seed, say)
+        values, assessment = search.run(seed)
+        if assessment.excess(0.0, search.scale)[0] > NEGLIGIBLE_EXCESS:
+            raise _impossible(search, assessment, seed, say)
         say("judge the machine that was found")
         try:
-            found = _built(search, values, seen)
+            best = _built(search, values, assessment)
         except StateError:  # out of reach, singular, or unstable
             missed = ("reach",)
             continue
-        missed = tuple(name for name, left in found.margins.items() if left < -NEGLIGIBLE_EXCESS)
+        missed = tuple(name for name, left in best.margins.items() if left < -NEGLIGIBLE_EXCESS)
         if not missed:
-            return found
-        for name in seen.demands.keys() & {*missed}:
-            growth = found.demands[name].share / float(seen.demands[name].share[0])
+            return best
+        for name in assessment.demands.keys() & {*missed}:
+            growth = best.demands[name].share / float(assessment.demands[name].share[0])
             search.scale[name] = (1.0 + SEARCH_SLACK) * growth
     raise ImpossibleDesignError(
         f"the machine that was found misses {listed(missed, ' and ')} at poses between those of "
@@ -307,7 +309,7 @@ def front(
     *,
     points: int = 5,
     seed: int = 0,
-    generations: int = GENERATIONS,
+    generations: int = MAX_GENERATIONS,
     progress: Callable[[str], None] | None = None,
 ) -> list[Design]:
     """Return machines between the best in the specification's objective and in another one.
@@ -335,28 +337,32 @@ def front(
         changed = specification.model_copy(update=change)
         return design(changed, seed=seed, generations=generations, progress=progress)
 
-    machines = [best(), best(minimise=other)]
-    ends = [one.figures[other] for one in machines]
+    machines = [best(), replace(best(minimise=other), specification=specification)]
+    ends = [machine.figures[other] for machine in machines]
     for bound in np.geomspace(ends[0], (1.0 + FRONT_TOLERANCE) * ends[1], points - 1)[1:]:
         with suppress(ImpossibleDesignError):
             if other == "price":
-                cheap = (one for one in specification.actuators if one.price <= bound)
+                cheap = (
+                    actuator for actuator in specification.actuators if actuator.price <= bound
+                )
                 machines.append(best(actuators=tuple(cheap)))
             else:
                 limits = specification.limits.model_copy(update={other: float(bound)})
                 machines.append(best(limits=limits))
     result: list[Design] = []
-    machines.sort(key=lambda one: (one.figures[specification.minimise], one.figures[other]))
+    machines.sort(
+        key=lambda machine: (machine.figures[specification.minimise], machine.figures[other])
+    )
     for machine in machines:
         if not result or machine.figures[other] < result[-1].figures[other]:
             result.append(machine)
     return result
 
 
-def _built(search: Search, values: FloatArray, seen: Assessment) -> Design:
+def _built(search: Search, values: FloatArray, assessment: Assessment) -> Design:
     """Return the machine of a candidate, judged with all its masses."""
     specification = search.specification
-    needs = _needs(specification, _load(_text(specification, values, seen)))
+    needs = _needs(specification, _load(_text(specification, values, assessment)))
     judged = judge(specification, candidates(specification, values[None]), needs)
     text = _text(specification, values, judged)
     machine = _load(text)
@@ -507,7 +513,7 @@ def _sensitivity(specification: Specification, values: FloatArray) -> dict[str, 
 
 
 def _impossible(
-    search: Search, seen: Assessment, seed: int, say: Callable[[str], None]
+    search: Search, assessment: Assessment, seed: int, say: Callable[[str], None]
 ) -> ImpossibleDesignError:
     """Return the error of a specification that no candidate meets.
 
@@ -515,7 +521,7 @@ def _impossible(
     """
     shares = {
         name: search.scale.get(name, 1.0) * float(demand.share[0])
-        for name, demand in seen.demands.items()
+        for name, demand in assessment.demands.items()
     }
     missed = tuple(name for name, share in shares.items() if share > 1.0 + NEGLIGIBLE_EXCESS)
     tight = (name for name, share in shares.items() if share >= TIGHT_SHARE and name != "reach")
@@ -530,7 +536,7 @@ def _impossible(
     advice = f"without {listed(in_the_way, ' or ')} there is one: loosen one of these"
     if not in_the_way and possible_without(*limits):
         for limit in limits:
-            others = [one for one in limits if one != limit]
+            others = [name for name in limits if name != limit]
             if possible_without(*others):
                 limits = others
         in_the_way = limits

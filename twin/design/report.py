@@ -56,11 +56,11 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
             [
                 (
                     name,
-                    shown(one.required, one.unit)[0],
-                    *shown(one.limit, one.unit),
-                    100.0 * one.share,
+                    shown(demand.required, demand.unit)[0],
+                    *shown(demand.limit, demand.unit),
+                    100.0 * demand.share,
                 )
-                for name, one in best.demands.items()
+                for name, demand in best.demands.items()
             ],
         ),
         Table(
@@ -80,7 +80,7 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
 
 
 def _front(machines: Sequence[Design], other: Objective) -> tuple[Table, list[Figure]]:
-    """Return table and pictures of machines along a front to another objective."""
+    """Return table and pictures of a Pareto front: no machine has less of both objectives."""
     first = machines[0].specification.minimise
     names = (first, other, *machines[0].values)
     points = [_numbers(machine) for machine in machines]
@@ -142,10 +142,12 @@ def _machines_figure(machines: Sequence[Design], titles: Sequence[str]) -> Any:
         horizontal_spacing=0.0,
     )
     lines = [_lines(machine) for machine in machines]
-    extent = max(float(np.abs(line[:, :2]).max()) for one in lines for line in one)
-    heights = np.concatenate([line[:, 2] for one in lines for line in one])
-    for column, one in enumerate(lines, start=1):
-        for number, line in enumerate(one):
+    extent = max(
+        float(np.abs(line[:, :2]).max()) for machine_lines in lines for line in machine_lines
+    )
+    heights = np.concatenate([line[:, 2] for machine_lines in lines for line in machine_lines])
+    for column, machine_lines in enumerate(lines, start=1):
+        for number, line in enumerate(machine_lines):
             color = {"width": 6, "color": CURVE_COLORS[0 if number < 2 else 1]}
             x, y, z = line.T
             figure.add_scatter3d(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,7 +132,7 @@ def size(
                 torque,
             )
         )
-    return sorted(sized, key=lambda one: one.share)
+    return sorted(sized, key=lambda sized_drive: sized_drive.share)
 
 
 def effective_masses(machine: MachineModel, poses: FloatArray) -> FloatArray:
@@ -171,16 +172,20 @@ def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
 
 def sizing_results(sized: Sequence[SizedDrive]) -> Results:
     """Return the results of a sizing: a table of all drive trains and pictures of the best."""
-    fitting = [one for one in sized if one.share <= 1.0]
+    fitting = [sized_drive for sized_drive in sized if sized_drive.share <= 1.0]
     best = sized[0]
     findings = [f"{len(fitting)} of {len(sized)} drive trains do the motion."]
     if fitting:
-        cheapest = min(fitting, key=lambda one: one.drive.price)
+        cheapest = min(fitting, key=lambda sized_drive: sized_drive.drive.price)
         findings.append(
             f"{best.drive.name} has the largest margin: it uses {best.share:.0%} of its limits. "
             f"{cheapest.drive.name} is the cheapest at {cheapest.drive.price:g}."
         )
-    uneven = [one.drive.name for one in fitting if one.inertia_ratio > RECOMMENDED_INERTIA_RATIO]
+    uneven = [
+        sized_drive.drive.name
+        for sized_drive in fitting
+        if sized_drive.inertia_ratio > RECOMMENDED_INERTIA_RATIO
+    ]
     if uneven:
         findings.append(
             f"Loops are hard to tune with {', '.join(uneven)}: the load is more than "
@@ -198,31 +203,37 @@ def sizing_results(sized: Sequence[SizedDrive]) -> Results:
     )
     rows = [
         (
-            one.drive.name,
-            100.0 * one.rms_share,
-            100.0 * one.peak_share,
-            100.0 * one.speed_share,
-            100.0 * one.overload,
-            one.inertia_ratio,
-            one.drive.price,
-            "yes" if one.share <= 1.0 else "no",
+            sized_drive.drive.name,
+            100.0 * sized_drive.rms_share,
+            100.0 * sized_drive.peak_share,
+            100.0 * sized_drive.speed_share,
+            100.0 * sized_drive.overload,
+            sized_drive.inertia_ratio,
+            sized_drive.drive.price,
+            "yes" if sized_drive.share <= 1.0 else "no",
         )
-        for one in sized
+        for sized_drive in sized
     ]
     table = Table("Parts of the limits that are used", columns, rows)
     explanation = "Speed and torque of all motors over the motion, within the limits of the motor."
     figures = [
-        Figure(one.drive.name, explanation, lambda one=one: _figure(one))  # type: ignore[misc]
-        for one in sized[:DRAWN_DRIVES]
+        Figure(sized_drive.drive.name, explanation, partial(_figure, sized_drive))
+        for sized_drive in sized[:DRAWN_DRIVES]
     ]
     return Results("Sizing of the drives", findings, [table], figures)
 
 
-def _figure(one: SizedDrive) -> Any:
-    speeds, torques = RPM * np.abs(one.motor_speed.ravel()), np.abs(one.motor_torque.ravel())
+def _figure(sized_drive: SizedDrive) -> Any:
+    speeds, torques = (
+        RPM * np.abs(sized_drive.motor_speed.ravel()),
+        np.abs(sized_drive.motor_torque.ravel()),
+    )
     lines = [Line("motion", speeds, torques, "markers")]
-    limits = (("peak", one.drive.peak_torque, "line"), ("rated", one.drive.rated_torque, "dash"))
+    limits = (
+        ("peak", sized_drive.drive.peak_torque, "line"),
+        ("rated", sized_drive.drive.rated_torque, "dash"),
+    )
     for name, torque, style in limits:
-        x, y = RPM * one.drive.speed * np.array([0, 1, 1]), torque * np.array([1, 1, 0])
+        x, y = RPM * sized_drive.drive.speed * np.array([0, 1, 1]), torque * np.array([1, 1, 0])
         lines.append(Line(name, x, y, style))
     return panels_figure([Axes("torque [N m]", lines)], "speed of the motor [rpm]")

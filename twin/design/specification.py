@@ -213,8 +213,8 @@ class LimitTable(Part):
 class Tasks(NamedTuple):
     """Poses relative to home with the motion that is needed there; home at rest comes first.
 
-    The farther from home, the later: tasks at one pose follow one another, so that what depends on
-    poses alone is computed once.
+    They are sorted by pose: tasks at one pose follow one another, so that what depends on poses
+    alone is computed once.
     """
 
     offsets: FloatArray
@@ -337,9 +337,9 @@ class Specification(Part):
         """Return the tasks at which candidates are judged, or others between those.
 
         Args:
-            steps: each range is divided into so many, and ranges together have six times as many
-                random poses; 0: the tasks of the search. With more than `SEARCHED_STEPS` a motion
-                has all its times, else those of its extremes and some between.
+            steps: each range is divided into so many, and `together` adds six times as many random
+                poses; 0: `FEWEST_STEPS`, and no random poses. Above `SEARCHED_STEPS` a motion has
+                all its times, else those of its extremes and some between.
         """
         spans = self.ranges.axes
         rows = [np.zeros((1, 6))]

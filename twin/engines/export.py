@@ -15,8 +15,8 @@ from twin.model.machine_model import MachineModel, as_model
 
 EXPORT_FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "mjcf": (
-        ("robot.xml", "twin.engines.mjcf.robot", "robot_xml"),
-        ("scene.xml", "twin.engines.mjcf.robot", "scene_xml"),
+        ("robot.xml", "twin.engines.mjcf", "robot_xml"),
+        ("scene.xml", "twin.engines.mjcf", "scene_xml"),
     ),
     "urdf": (("robot.urdf", "twin.engines.urdf", "robot_urdf"),),
     "fmu": (),

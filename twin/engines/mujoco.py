@@ -28,8 +28,7 @@ from twin.engines.mechanism import (
     measured_joints,
     plain,
 )
-from twin.engines.mjcf.ball import BALL_NAME
-from twin.engines.mjcf.robot import LOOP_SOLIMP, REFERENCE_BODY, loop_solref, mechanism_xml
+from twin.engines.mjcf import BALL_NAME, LOOP_SOLIMP, REFERENCE_BODY, loop_solref, mechanism_xml
 from twin.engines.projection import OpenTree
 from twin.errors import InputError
 from twin.kernels.kinematics import largest_distance
@@ -376,7 +375,7 @@ class CarriedPlatform:
         self._model, self._data = model, data
         self._body = model.body(PLATFORM_NAME).id
         self._position, self._quaternion = data.xpos[self._body], data.xquat[self._body]
-        self._motion = np.empty(6)
+        self._spin_and_velocity = np.empty(6)
         self.sign = 1.0
 
     def place(self, pose: FloatArray, twist: FloatArray) -> None:
@@ -391,9 +390,9 @@ class CarriedPlatform:
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         object_type = mujoco.mjtObj.mjOBJ_XBODY
-        mujoco.mj_objectVelocity(model, data, object_type, self._body, self._motion, 0)
+        mujoco.mj_objectVelocity(model, data, object_type, self._body, self._spin_and_velocity, 0)
         pose = np.concatenate([self._position, self.sign * self._quaternion])
-        return pose, np.concatenate([self._motion[3:], self._motion[:3]])
+        return pose, np.concatenate([self._spin_and_velocity[3:], self._spin_and_velocity[:3]])
 
 
 def platform_of(

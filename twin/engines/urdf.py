@@ -25,15 +25,15 @@ from twin.machine.mechanism import (
     PART_COLORS,
     PLATFORM_NAME,
     ZERO_MASS,
-    Ball,
     Body,
     Box,
     Cylinder,
     Joint,
     Mass,
     Shape,
+    Sphere,
 )
-from twin.model.ball import Ball as RollingBall
+from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 
 ZERO_VECTOR = (0.0, 0.0, 0.0)
@@ -149,7 +149,7 @@ def visual(shape: Shape) -> Element:
 
 def _geometry(shape: Shape) -> tuple[Element, str, dict[str, Any]]:
     """Return a shape's place, kind and sizes [m]."""
-    if isinstance(shape, Ball):
+    if isinstance(shape, Sphere):
         return origin(shape.center), "sphere", {"radius": shape.radius}
     if isinstance(shape, Box):
         return origin(shape.center), "box", {"size": shape.size}
@@ -188,7 +188,7 @@ def document(name: str, colors: Collection[str], *elements: Element) -> str:
     return f'<?xml version="1.0"?>\n{note}\n{xml_text}\n'
 
 
-def plate_collision(ball: RollingBall) -> Element:
+def plate_collision(ball: Ball) -> Element:
     """Return the plate under a ball as a collision element of the platform's link.
 
     No other part of a machine touches anything.

@@ -171,8 +171,12 @@ def predictable(
     Predictable are those of the linear stage, and delays and lags.
     """
     linear = linear_part(platform, parameters, force_location(platform))
-    estimable = tuple(each for each in parameters if each in linear or each.path in DELAY_SIGNS)
-    return estimable, tuple(each for each in parameters if each not in estimable)
+    estimable = tuple(
+        parameter
+        for parameter in parameters
+        if parameter in linear or parameter.path in DELAY_SIGNS
+    )
+    return estimable, tuple(parameter for parameter in parameters if parameter not in estimable)
 
 
 def force_jacobian(
@@ -203,13 +207,15 @@ def force_jacobian(
     if is_delay.any():
         rates = _force_rates(platform, motion, time)
     states = ForceSamples(*state, rates, force_location(platform))
-    linear = [each for each, delay in zip(parameters, is_delay, strict=True) if not delay]
+    linear = [parameter for parameter, delay in zip(parameters, is_delay, strict=True) if not delay]
     # The scale of the forces stands in where only delays are asked for.
     model = linear_model(platform, linear or [added(platform)["signal.forces.scale"]], states)
     jacobian = np.empty((len(model.legs), len(parameters)))
     if linear:
         jacobian[:, ~is_delay] = model.jacobian(nominal_array(linear))
-    signs = [DELAY_SIGNS[each.path] for each in parameters if each.path in DELAY_SIGNS]
+    signs = [
+        DELAY_SIGNS[parameter.path] for parameter in parameters if parameter.path in DELAY_SIGNS
+    ]
     # What the model was given as forces are their rates.
     jacobian[:, is_delay] = np.outer(model.measured, signs)
     return jacobian, model.legs
@@ -389,7 +395,9 @@ def excite(
     whole_number(rounds, "rounds", 0)
     estimable, others = predictable(machine, parameters)
     if not estimable:
-        message = f"no motion can be made for {listed(each.path for each in others)} alone"
+        message = (
+            f"no motion can be made for {listed(parameter.path for parameter in others)} alone"
+        )
         raise InputError("parameters", f"{message}: forces along a motion do not show them")
     deviations = default_noise = _noise(machine)
     if noise is not None:
@@ -398,21 +406,25 @@ def excite(
         if deviations.min() < least:
             text = f"must be {least:.2g} {platform.force_unit} or more, for rounding leaves that"
             raise InputError("noise", text)
-    task = _Task(machine, estimable, seconds, _frequencies(seconds, max_frequency), deviations)
+    search = MotionSearch(
+        machine, estimable, seconds, _frequencies(seconds, max_frequency), deviations
+    )
     generator = np.random.default_rng(whole_number(seed, "seed", 0))
-    random_points = [generator.normal(size=task.size) for _ in range(RANDOM_MOTIONS)]
+    random_points = [generator.normal(size=search.size) for _ in range(RANDOM_MOTIONS)]
     with Progress("exciting motion", rounds + 1, progress, every=1) as progress_bar:
-        values = [task.information(point) for point in random_points]
+        values = [search.information(point) for point in random_points]
         initial_point = random_points[int(np.argmax(values))]
         best_point = maximised(
-            task.information, initial_point, INITIAL_WIDTH, rounds, generator, progress_bar.tick
+            search.information, initial_point, INITIAL_WIDTH, rounds, generator, progress_bar.tick
         )
-        motion, verdict = task.finished(best_point)
-        random, _ = task.finished(random_points[0])
-    return Excitation(motion, task.seen(motion), task.seen(random), others, verdict, deviations)
+        motion, verdict = search.finished(best_point)
+        random, _ = search.finished(random_points[0])
+    return Excitation(
+        motion, search.visibility(motion), search.visibility(random), others, verdict, deviations
+    )
 
 
-class _Task:
+class MotionSearch:
     """Objective of the search: motions by points of unit size, and their information."""
 
     def __init__(
@@ -430,7 +442,7 @@ class _Task:
         self._line_amplitudes = np.outer(frequencies[0] / frequencies, amplitudes)
         self._shape = self._line_amplitudes.shape
         self.size = 2 * self._line_amplitudes.size
-        self._spreads = prior_std_array(parameters)
+        self._prior_std = prior_std_array(parameters)
         self._last_size = 1.0
         self._timestep = 1.0 / (SAMPLES_PER_PERIOD * float(frequencies[-1]))
 
@@ -444,8 +456,8 @@ class _Task:
             rows, noise = self._jacobian_and_noise(self._motion(point, size), SEARCH_SAMPLES)
         except StateError:
             return -np.inf
-        scaled_rows = rows * self._spreads / noise[:, None]
-        information = scaled_rows.T @ scaled_rows + np.eye(len(self._spreads))
+        scaled_rows = rows * self._prior_std / noise[:, None]
+        information = scaled_rows.T @ scaled_rows + np.eye(len(self._prior_std))
         return float(np.linalg.slogdet(information)[1] / 2.0)
 
     def finished(self, point: FloatArray) -> tuple[Motion, Feasibility]:
@@ -478,7 +490,7 @@ class _Task:
             size *= float(np.clip(ratio, 0.1, 10.0))
         return 0.0
 
-    def seen(self, motion: Motion) -> Visibility:
+    def visibility(self, motion: Motion) -> Visibility:
         """Return what a motion shows of the parameters."""
         rows, noise = self._jacobian_and_noise(motion, round(SAMPLE_RATE * self._duration))
         return visibility(rows, self._parameters, noise)

@@ -177,7 +177,7 @@ def prior_std_array(parameters: Sequence[Parameter]) -> FloatArray:
 
 def bounds_array(parameters: Sequence[Parameter]) -> FloatArray:
     """Return the lower and the upper bounds `(2, p)` of parameters in SI."""
-    return np.array([[each.lower, each.upper] for each in parameters]).T
+    return np.array([[parameter.lower, parameter.upper] for parameter in parameters]).T
 
 
 class PriorStd(NamedTuple):
@@ -320,7 +320,11 @@ def with_parameters(platform: Model, parameters: Sequence[Parameter], values: An
         InputError: not p finite numbers, or values that no machine can have (names the paths).
     """
     value_of_path = values_by_path(parameters, values)
-    of_machine = {each.path: value_of_path[each.path] for each in parameters if each.is_of_machine}
+    of_machine = {
+        parameter.path: value_of_path[parameter.path]
+        for parameter in parameters
+        if parameter.is_of_machine
+    }
     changed_parameters = with_values(platform.parameters, of_machine)
     if changed_parameters is platform.parameters:
         return platform

@@ -124,8 +124,11 @@ class Visibility:
         """Sentences about all that does not show; empty where nothing is hidden."""
         directions = self.unobservable_directions
         named = {parameter for direction in directions for parameter in direction.parameters}
-        weak = [each for each in self.unobservable if each not in named]
-        return (*map(str, directions), *(f"{each.label} shows too weakly" for each in weak))
+        weak = [parameter for parameter in self.unobservable if parameter not in named]
+        return (
+            *map(str, directions),
+            *(f"{parameter.label} shows too weakly" for parameter in weak),
+        )
 
     def decide(self, choice: Choice = "prior") -> Decision:
         """Return which parameters are estimated.
@@ -145,10 +148,16 @@ class Visibility:
         if choice == "refuse":
             message = f"cannot be identified from this motion: {listed(reasons, '; ')}"
             raise InputError("parameters", f"{message}; {GO_ON}")
-        weak = (each for each in self.unobservable if self.alone(each) < MIN_SINGULAR_VALUE)
-        held = {*self.pivots, *weak}
-        free = tuple(each for each in self.parameters if each not in held)
-        return Decision(free, tuple(each for each in self.parameters if each in held), reasons)
+        weak = (
+            parameter
+            for parameter in self.unobservable
+            if self.alone(parameter) < MIN_SINGULAR_VALUE
+        )
+        fixed = {*self.pivots, *weak}
+        free = tuple(parameter for parameter in self.parameters if parameter not in fixed)
+        return Decision(
+            free, tuple(parameter for parameter in self.parameters if parameter in fixed), reasons
+        )
 
     def alone(self, parameter: Parameter) -> float:
         """Return prior standard deviations per noise of a parameter if all others are known."""

@@ -29,7 +29,7 @@ from twin.kernels.dynamics.forward import STATE_SIZE, Load, accelerate, fill_pos
 from twin.kernels.integrators import Stages, combine, shift
 from twin.kernels.jit import compiled, device
 from twin.kernels.legs.dispatch import deflections_per_leg
-from twin.kernels.legs.interface import Legs
+from twin.kernels.legs.interface import Legs, platform_state
 from twin.kernels.linear_algebra import (
     Matrix,
     Vector,
@@ -43,7 +43,6 @@ from twin.kernels.linear_algebra import (
     scale,
     subtract,
 )
-from twin.kernels.platform_state import platform_state
 
 BALL_SIZE = 17
 

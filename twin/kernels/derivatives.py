@@ -23,10 +23,9 @@ from twin.kernels.integrators import Stages, driven_step
 from twin.kernels.jit import allocating, compiled, device
 from twin.kernels.kinematics import inverse_kinematics
 from twin.kernels.legs.dispatch import constraint_count, fill_constraints
-from twin.kernels.legs.interface import Legs
+from twin.kernels.legs.interface import Legs, platform_state
 from twin.kernels.linear_algebra import copy, quaternion_rate
 from twin.kernels.numbers.arrays import as_duals
-from twin.kernels.platform_state import platform_state
 
 Width = tuple[int, ...]
 """A tuple whose length is the number of derivatives per dual number"""

@@ -65,7 +65,7 @@ WITHOUT_POSES = np.array([inf, -inf, 0.0, 0.0, 0.0, 1.0, 1.0, inf, inf, inf, 0.0
 POWER_STEPS = 16
 """Steps of a power iteration for a singular value, which is a few percent too small at worst."""
 
-NEGLIGIBLE = 1e-12
+MIN_PIVOT = 1e-12
 """Pivot of a Jacobian, moments per arm, below which the pose counts as singular."""
 
 
@@ -104,7 +104,7 @@ def inverted(matrix: FloatArray, inverse: FloatArray) -> float:
         for i in range(j + 1, 6):
             if abs(matrix[i, j]) > abs(matrix[pivot, j]):
                 pivot = i
-        if not abs(matrix[pivot, j]) > NEGLIGIBLE:
+        if not abs(matrix[pivot, j]) > MIN_PIVOT:
             return 0.0
         if pivot != j:
             sign = -sign
@@ -492,8 +492,8 @@ def evaluate(
         twists: `(k, 6)` that are needed there.
         accelerations: `(k, 6)` that are needed there.
         gravity: [m/s2].
-        rows: `(m, n, k)` constants of the legs.
-        heights: `(m,)` of home [m]; a candidate without one needs everything.
+        rows: `(m, n, c)` constants of the legs.
+        heights: `(m,)` of home [m]; any number for a candidate without home, whose needs are void.
         bodies: `(m, 5)` mass [kg], height of the centre [m] and moments [kg m2] of the load.
         tip_masses: `(m,)` of each leg, as a point at its platform joint [kg].
         crank_moments: `(m,)` mass times distance from the axis [kg m] of each crank and of the part

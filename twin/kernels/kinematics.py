@@ -29,7 +29,13 @@ from twin.kernels.legs.dispatch import (
     project_onto_constraints,
     smallest_scale,
 )
-from twin.kernels.legs.interface import Legs
+from twin.kernels.legs.interface import (
+    Acceleration,
+    Legs,
+    PlatformState,
+    platform_state,
+    resting_state,
+)
 from twin.kernels.linear_algebra import (
     Vector,
     add,
@@ -44,7 +50,6 @@ from twin.kernels.linear_algebra import (
     subtract,
     turned,
 )
-from twin.kernels.platform_state import Acceleration, PlatformState, platform_state, resting_state
 
 THREE_DOF_CONSTRAINTS = 3
 """Constraints of machines whose legs have any: a fixed foot, or three planes."""

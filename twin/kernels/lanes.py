@@ -55,11 +55,10 @@ from twin.kernels.kinematics import (
     residual,
 )
 from twin.kernels.legs.dispatch import constraint_count, fill_constraints, smallest_scale
-from twin.kernels.legs.interface import Legs
+from twin.kernels.legs.interface import Legs, platform_state
 from twin.kernels.linear_algebra import copy, turned
 from twin.kernels.numbers.arrays import as_lanes, read_column, write_column
 from twin.kernels.numbers.lanes import Lanes, where_larger
-from twin.kernels.platform_state import platform_state
 
 FIELDS_READ = {"forward_kinematics_lanes": ("inputs", "poses")}
 """Fields of a batch that a function reads, where these are not the first fields."""
@@ -102,7 +101,7 @@ class Group(NamedTuple):
     wrench: FloatArray
     result: FloatArray
     constraints: FloatArray
-    """`(c, 8)`: row (6 entries), drift, value; of states that a user gives"""
+    """`(c, 8)` as of `fill_constraints`; filled for states of a user alone"""
 
 
 @allocating

@@ -26,8 +26,7 @@ from twin.kernels.kinematics import (
 )
 from twin.kernels.kinematics import make_work as make_newton_work
 from twin.kernels.legs.dispatch import constraint_count, fill_constraints
-from twin.kernels.legs.interface import Legs
-from twin.kernels.platform_state import platform_state
+from twin.kernels.legs.interface import Legs, platform_state
 
 
 @exact

@@ -322,7 +322,7 @@ def phases(
     first_engine = make_engine_for(platform, engine, fidelity, period)
     mechanisms: dict[float, tuple[MachineModel, Engine]] = {0.0: (platform, first_engine)}
     _check(platform, faults)
-    times = {0.0, *(each.begin for each in faults), *(each.end for each in faults)}
+    times = {0.0, *(fault.begin for fault in faults), *(fault.end for fault in faults)}
     for fault in faults:
         if isinstance(fault, DriveFault) and fault.rise > 0.0:
             times |= set(np.linspace(fault.begin, fault.begin + fault.rise, RISE_STEPS).tolist())
@@ -338,9 +338,9 @@ def phases(
             )
         loaded_platform, active_engine = mechanisms[mass]
         wrench = sum(
-            (_wrench(each) for each in active if isinstance(each, OverloadFault)), NO_WRENCH
+            (_wrench(fault) for fault in active if isinstance(fault, OverloadFault)), NO_WRENCH
         )
-        sensors = tuple(each for each in active if isinstance(each, CountsFault | SensorFault))
+        sensors = tuple(fault for fault in active if isinstance(fault, CountsFault | SensorFault))
         machine = _with_drives(loaded_platform, active, time)
         phase_list.append(
             Phase(time, machine, active_engine, wrench if wrench.any() else None, sensors)
@@ -377,7 +377,7 @@ def _check(platform: MachineModel, faults: Sequence[Fault]) -> None:
         leg = getattr(fault, "leg", None)
         if leg is not None and leg > len(legs):
             raise InputError("fault.leg", f"must be from 1 to {len(legs)}, not {leg}")
-        if isinstance(fault, CountsFault) and not all(each.encoder for each in legs):
+        if isinstance(fault, CountsFault) and not all(leg.encoder for leg in legs):
             raise InputError(
                 "fault.counts", f"{platform.name} has no encoders; choose another configuration"
             )
@@ -631,7 +631,7 @@ class EmulatedMachine:
         """Switch to the phase of the present time."""
         new_phase = max(
             (phase for phase in self._phases if phase.begin <= self.time + 0.5 * self.period),
-            key=lambda each: each.begin,
+            key=lambda fault: fault.begin,
         )
         if new_phase is not self._phase:
             previous, self._phase = self._phase, new_phase

@@ -325,16 +325,20 @@ def _factor(value: str, unit: str, field: str) -> float:
             raise InputError(field, f"{value!r} is for a number without unit; write '1'")
         return 1.0
     try:
-        return to_si(value if value[0] in "+-.0123456789" else f"1 {value}", unit)
+        factor = to_si(value if value[0] in "+-.0123456789" else f"1 {value}", unit)
     except ValueError as error:
         raise InputError(field, str(error)) from None
+    if factor == 0.0:
+        raise InputError(field, f"{value!r} would make all values zero")
+    return factor
 
 
 def _offset(value: str | float, unit: str, field: str) -> float:
     try:
         return float(value) if unit == "1" else to_si(value, unit)
     except ValueError as error:
-        raise InputError(field, str(error)) from None
+        message = f"must be a number without unit, got {value!r}" if unit == "1" else str(error)
+        raise InputError(field, message) from None
 
 
 def _poses(values: FloatArray, angles: str | None, field: str) -> FloatArray:

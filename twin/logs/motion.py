@@ -31,8 +31,8 @@ POSE_SIGNALS = ("reference_pose", "pose")
 LEG_SIGNALS = ("setpoint", "coordinates")
 """Leg coordinates that make a motion, the setpoint before what was measured."""
 
-MOTION_CENTER = (0.0, 0.0, 0.0)
-"""[m] Centre of a motion in the base frame."""
+BASE_ORIGIN = (0.0, 0.0, 0.0)
+"""[m] Origin of the base, from which absolute axes count."""
 
 
 def read_motion(
@@ -63,9 +63,11 @@ def read_motion(
     convention = convention_of(platform)
     if columns or (file.suffix in TEXT_FILES and _has_axes(file, convention)):
         titles = {axis: _title(title) for axis, title in (columns or {}).items()}
+        if len({name for name, _ in titles.values()}) < len(titles):
+            raise InputError("columns", "two axes have the same column; give each its own")
         return read_recording(
             file,
-            MOTION_CENTER if absolute else platform.home,
+            BASE_ORIGIN if absolute else platform.home,
             convention=convention,
             columns={name: axis for axis, (name, _) in titles.items()} or None,
             units={axis: unit for axis, (_, unit) in titles.items() if unit},

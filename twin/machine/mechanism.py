@@ -27,7 +27,7 @@ class Cylinder(NamedTuple):
     end: FloatArray
 
 
-class Ball(NamedTuple):
+class Sphere(NamedTuple):
     """A sphere of a radius [m]."""
 
     name: str
@@ -58,7 +58,7 @@ class Plate(NamedTuple):
     top: float
 
 
-Shape = Cylinder | Ball | Box | Plate
+Shape = Cylinder | Sphere | Box | Plate
 
 
 Color = tuple[float, float, float, float]

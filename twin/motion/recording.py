@@ -42,6 +42,9 @@ MAX_LIMIT_USE = 0.95
 CHECK_TIMESTEP = 1e-3
 """[s] Step between the checked samples of a motion; a tank course has up to 70 Hz."""
 
+MIN_INTERVALS = 20
+"""Smallest number of intervals between the checked samples, however short the motion is."""
+
 JUMP_TIME = 0.12
 """[s] Engineering choice: an ideal step may ask for the travel at an actuator's speed limit over
 this time.
@@ -185,7 +188,7 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
         motion: that begins at rest at home.
         timestep: [s] between the samples of the motion.
     """
-    n_intervals = round(motion.duration / timestep)
+    n_intervals = max(MIN_INTERVALS, round(motion.duration / timestep))
     time = np.arange(n_intervals + 1.0) * (motion.duration / n_intervals)
     springs = {}
     try:
@@ -211,6 +214,7 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
 
 
 def _travel_use(machine: MachineModel, coordinates: FloatArray) -> float:
+    """Return the largest displacement from home over the travel to the end on that side."""
     home = machine.home_coordinates
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
     displacement = np.where(

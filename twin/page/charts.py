@@ -53,7 +53,7 @@ LEGEND_STYLE = (
 MIN_LOG_VALUE = 1e-3
 """Smallest number on the axes of the page's charts; logarithmic charts draw lesser values there."""
 
-DECIMALS = 9
+CHART_DECIMALS = 9
 """Digits after the point of the numbers on a chart: less is rounding error."""
 
 MAX_POINTS = 320
@@ -433,7 +433,7 @@ class LiveCharts:
         if self._styles[chart.name] != style:
             plot.series = series(chart, fitted=style[0], has_values=style[1:])
             self._styles[chart.name] = style
-        values = np.round(chart.scale * values, DECIMALS)
+        values = np.round(chart.scale * values, CHART_DECIMALS)
         if chart.logarithmic:
             values = np.maximum(values, MIN_LOG_VALUE)
         limits = [np.full(len(time), chart.scale * limit) for limit in chart.limits]

@@ -131,6 +131,12 @@ class LoopModel:
     step: float = 1e-4
     """[s] of the drive"""
 
+    def __post_init__(self) -> None:
+        """Check that the steps fill the period; raises InputError."""
+        steps = self.period / self.step
+        if not (steps > 0.5 and abs(steps - round(steps)) < 1e-6):
+            raise InputError("step", f"must divide the period of {self.period:g} s")
+
     def changed(self, **values: Any) -> LoopModel:
         """Return the loop with other values."""
         return replace(self, **values)
@@ -146,7 +152,7 @@ class LoopModel:
         return transition, input_sum
 
     def response(self, hertz: FloatArray) -> FrequencyResponse:
-        """Return the position per reference at frequencies `(k,)` [Hz] that the period resolves."""
+        """Return the position per reference at frequencies `(k,)` [Hz] below 1 / (2 period)."""
         transition, input_sum = self.sampled()
         s = 2j * np.pi * hertz
         z = np.exp(s * self.period)
@@ -174,7 +180,7 @@ class LoopModel:
         closed_loop[:size, size] = input_sum
         closed_loop[size, 0] = -self.position_integral * self.period
         closed_loop[size, size] = 1.0
-        # Without an integral gain its state stays at 1.
+        # Without an integral gain its eigenvalue is 1.
         closed_block = closed_loop if self.position_integral > 0.0 else closed_loop[:size, :size]
         return bool(np.abs(np.linalg.eigvals(closed_block)).max() < 1.0)
 
@@ -228,8 +234,8 @@ def _delayed_row(rows: list[FloatArray], steps: float) -> FloatArray:
     count = len(rows) - 1
     if count == 0:
         return rows[0]
-    fraction_older = count - steps
-    return np.asarray((1.0 - fraction_older) * rows[count] + fraction_older * rows[count - 1])
+    fraction_newer = count - steps
+    return np.asarray((1.0 - fraction_newer) * rows[count] + fraction_newer * rows[count - 1])
 
 
 class ActuatorModes(NamedTuple):
@@ -260,7 +266,7 @@ def actuator_modes(platform: MachineModel) -> ActuatorModes:
 def path_mass(platform: MachineModel, path: Path) -> float:
     """Return the mass per actuator [kg] of a motion along a path, motors included.
 
-    d^T W^-1 d / d^T d: what equal loops see if the way is a mode, as it nearly is for machines with
+    d^T W^-1 d / d^T d: what equal loops see if it is a mode, as it nearly is for machines with
     symmetry.
 
     Raises:
@@ -298,7 +304,7 @@ def machine_loop(platform: MachineModel, mass: float, *, step: float = 1e-4) -> 
 def modelled_response(
     platform: MachineModel, path: Path, loop: LoopModel, frequency: FloatArray
 ) -> tuple[FrequencyResponse, dict[int, FrequencyResponse]]:
-    """Return responses of the platform and of its moving actuators to a reference along a way.
+    """Return responses of the platform and of its moving actuators to a reference along a path.
 
     Args:
         platform: the machine.
@@ -455,15 +461,15 @@ def with_armature(platform: Model, fraction: float) -> Model:
     """Return a machine on screws whose armatures have `fraction` of their inertia.
 
     Raises:
-        InputError: a share not above zero, or legs that differ or are not driven by screws.
+        InputError: not above zero, or legs that differ or are not driven by screws.
     """
-    platform_share = positive(fraction, "share")
+    armature_fraction = positive(fraction, "fraction")
     parameter_values = as_model(platform).parameters.model_dump()
     leg = parameter_values.get("leg")
     drive = leg.get("drive") if isinstance(leg, dict) else None
     if not isinstance(drive, dict) or drive.get("kind") != "screw":
         raise InputError("platform", "must have equal legs driven by screws")
-    drive["armature_inertia"] *= platform_share
+    drive["armature_inertia"] *= armature_fraction
     return changed(platform, parameter_values)
 
 

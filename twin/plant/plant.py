@@ -14,10 +14,9 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_flag, positive, read_only, whole_number
 from twin.errors import InputError
 from twin.kernels.dynamics.forward import inverse_dynamics_batch
+from twin.kernels.plant import actuation
 from twin.kernels.plant import columns as column
-from twin.kernels.plant import reading
-from twin.kernels.plant.actuation import actuate
-from twin.kernels.plant.reading import read_actuators
+from twin.kernels.plant.actuation import actuate, read_actuators
 from twin.model.integrate import resting_deflection
 from twin.model.machine_base import FOR_MANY, ZERO_VECTOR, run_checked, without_compiling
 from twin.model.machine_model import MachineModel, as_model
@@ -387,7 +386,7 @@ class Plant:
             if self._last_measurement is None
             else max(state.time - self._last_measurement.time, self._step)
         )
-        reading_rows = np.empty((reading.ROW_COUNT, len(coordinates)))
+        reading_rows = np.empty((actuation.READING_ROW_COUNT, len(coordinates)))
         constants = (self._drives, self._states, self._resolution)
         read_actuators(
             *constants, self._last_coordinates, elapsed, coordinates, rates, reading_rows

@@ -77,7 +77,7 @@ LEARNING_INTERVAL = 5
 WHITE_INFLATION = 0.5
 """Least inflation of the statistics: that of white noise in an exponential window."""
 
-TINY = 1e-24
+SUM_FLOOR = 1e-24
 """Term that keeps sums of squares above zero where nothing has moved."""
 
 CLEARING_FRACTION = 0.5
@@ -194,19 +194,21 @@ class LikelihoodWindow:
 
     def means(self, columns: slice) -> FloatArray:
         """Return the estimates of columns, each as if it were the only one."""
-        return self.products[columns] / (np.diag(self.squares)[columns] + TINY)
+        return self.products[columns] / (np.diag(self.squares)[columns] + SUM_FLOOR)
 
     def estimate(self, columns: Sequence[int]) -> tuple[float, FloatArray]:
         """Return b' A^-1 b and the estimates A^-1 b of some columns."""
         if len(columns) == 1:  # most causes have one number
-            square = float(self.squares[columns[0], columns[0]]) * (1.0 + CONDITION_RIDGE) + TINY
+            square = (
+                float(self.squares[columns[0], columns[0]]) * (1.0 + CONDITION_RIDGE) + SUM_FLOOR
+            )
             product = float(self.products[columns[0]])
             return product * product / square, np.array([product / square])
         index = np.array(columns, dtype=np.intp)
         if not len(index):
             return 0.0, np.zeros(0)
         squares, products = self.squares[np.ix_(index, index)], self.products[index]
-        scale = np.sqrt(np.diag(squares) + TINY)
+        scale = np.sqrt(np.diag(squares) + SUM_FLOOR)
         normalised = squares / np.outer(scale, scale) + CONDITION_RIDGE * np.eye(len(index))
         solution = np.linalg.solve(normalised, products / scale)
         return float(products / scale @ solution), solution / scale
@@ -259,7 +261,7 @@ class CauseDetector:
         self._one_sided = np.array([hypothesis.one_sided for hypothesis in hypotheses])
         self._counts = np.array([len(hypothesis.columns) for hypothesis in hypotheses], dtype=float)
         self._unexplained_indices = [
-            k for k, each in enumerate(hypotheses) if each.cause[0] == "unexplained"
+            k for k, hypothesis in enumerate(hypotheses) if hypothesis.cause[0] == "unexplained"
         ]
         self.ratios = np.zeros(len(hypotheses))
 
@@ -271,7 +273,9 @@ class CauseDetector:
         for number, (residual, columns) in enumerate(blocks):
             self.window.add(residual, columns)
             if self.is_full and number % LEARNING_INTERVAL == 0:
-                rows.append([self.window.estimate(each.columns)[0] for each in self._hypotheses])
+                rows.append(
+                    [self.window.estimate(hypothesis.columns)[0] for hypothesis in self._hypotheses]
+                )
         self.window.clear()
         statistics = np.array(rows) if rows else np.zeros((1, len(self._counts)))
         self.inflation = np.maximum(statistics.mean(axis=0) / self._counts, WHITE_INFLATION)
@@ -314,7 +318,7 @@ class CauseDetector:
             size = float(np.linalg.norm(own) if hypothesis.is_vector else own[0])
             energy = max(joint_statistic - base, 0.0)
             unexplained = self.window.energy - self.window.healthy_energy - base
-            rows.append((energy, size, energy / max(unexplained, energy, TINY)))
+            rows.append((energy, size, energy / max(unexplained, energy, SUM_FLOOR)))
         energies, sizes, explained_fractions = np.array(rows).T
         return Findings(energies / self.inflation, sizes, explained_fractions)
 
@@ -364,19 +368,19 @@ class CauseDetector:
             elapsed: [s] time since the suspicion began.
         """
         observations = 1.0 + min(elapsed, 2.0 * FORGETTING_TIME) / CORRELATION_TIME
-        evidence = -observations * np.log(1.0 - findings.explained_fractions + MODEL_ERROR)
-        evidence -= self._counts * log(observations)
-        unexplained, indices = self._unexplained_indices, range(len(evidence))
-        best = max((k for k in indices if k not in unexplained), key=lambda k: evidence[k])
+        scores = -observations * np.log(1.0 - findings.explained_fractions + MODEL_ERROR)
+        scores -= self._counts * log(observations)
+        unexplained, indices = self._unexplained_indices, range(len(scores))
+        best = max((k for k in indices if k not in unexplained), key=lambda k: scores[k])
         cause = self._hypotheses[best].cause
         # An unexplained force in one leg rivals causes that have more coefficients.
         rivals = [
-            evidence[k]
+            scores[k]
             for k in indices
             if self._hypotheses[k].cause != cause
             and (k not in unexplained or self._counts[k] < self._counts[best])
         ]
-        lead = evidence[best] - max(rivals, default=-np.inf)
+        lead = scores[best] - max(rivals, default=-np.inf)
         return best if lead > 2.0 * log(MIN_LIKELIHOOD_RATIO) else None
 
     def _raise_alarm(self, time: float, hypothesis: Hypothesis, size: float) -> list[Alarm]:

@@ -91,6 +91,8 @@ class ControllerChoice(Part):
             key, equal_sign, text = part.partition("=")
             if not equal_sign:
                 raise ValueError(f"{part!r} is no option; write name:option=value,option=value")
+            if key.strip() in options:
+                raise ValueError(f"{key.strip()!r} is given twice")
             options[key.strip()] = _number_or_text(text.strip())
         model = options.pop("model", "true")
         # The text "true" was read as JSON.
@@ -212,7 +214,7 @@ def _seeds(value: Any) -> Any:
     if not isinstance(value, int) or isinstance(value, bool):
         return value
     if not 0 < value <= LARGEST_COUNT:
-        raise ValueError("must be a list of seeds, or how many: one or more")
+        raise ValueError(f"must be a list of seeds, or how many: 1 to {LARGEST_COUNT}")
     return tuple(range(value))
 
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_pose, as_vector
 from twin.engines.mechanism import as_segments, joint_motion, make_mechanism
-from twin.engines.mjcf.elements import add, document, text
-from twin.engines.mjcf.robot import mechanism_xml, scene_xml
+from twin.engines.mjcf import add, document, mechanism_xml, scene_xml, text
 from twin.engines.mujoco import coordinates, mujoco
 from twin.errors import InputError
 from twin.machine.mechanism import PLATFORM_NAME, Z_AXIS

@@ -10,13 +10,13 @@ from twin.validation.case import Case
 
 CASES = {
     "feasibility": "workspace",
-    "reference": "general.reference",
+    "reference": "general.random_states",
     "machine_data": "machine_data.case",
     "published": "thesis",
     "payload": "payload",
     "workspace": "workspace",
     "published_runs": "published_runs",
-    "projection": "general.projection",
+    "projection": "general.random_states",
     "driven_motion": "general.motions",
     "thesis_motion": "thesis",
     "tank_motion": "thesis",

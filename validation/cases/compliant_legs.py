@@ -35,7 +35,7 @@ from twin.papers.compliant_legs.rest import (
 from twin.rotations import displacement
 from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.measures.sampling import RandomStates, largest, random_states, relative_error
-from twin.validation.published.people import BODY_SEGMENTS
+from twin.validation.published import BODY_SEGMENTS
 from twin.validation.published.printed import VISCOELASTIC_PAPER, read_errata
 
 STATE_COUNT = 200

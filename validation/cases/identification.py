@@ -47,10 +47,10 @@ def check_identification(platform: Platform) -> CaseResult:
         fade_out=0.5,
     )
     log = record(file.with_(parameters=TRUE_VALUES), motion, model=file)
-    found = identify(file, [log], list(TRUE_VALUES))
+    result = identify(file, [log], list(TRUE_VALUES))
     true_values = np.array(list(TRUE_VALUES.values()))
-    errors = np.abs(found.values - true_values)
-    half_intervals = found.margins * found.standard_errors
+    errors = np.abs(result.values - true_values)
+    half_intervals = result.margins * result.standard_errors
     noise = encoder_resolution(file.parameters.legs[0]) / np.sqrt(12.0)
     return check_identification.result(
         platform,
@@ -71,7 +71,7 @@ def check_identification(platform: Platform) -> CaseResult:
             ),
             Measure(
                 "prediction errors on data kept apart over the noise of the encoders",
-                found.fits[-1].after / noise,
+                result.fits[-1].after / noise,
                 1.2,
                 TOLERANCE_REASON,
             ),

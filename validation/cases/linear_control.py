@@ -95,10 +95,8 @@ def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray,
 
 def _regulator(platform: Platform) -> Measure:
     controller = Lqr(platform, period=CONTROL_PERIOD)
-    design, holding_forces = (
-        controller.design,
-        platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR),
-    )
+    design = controller.design
+    holding_forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     initial_state = np.concatenate([START_SIZE * START_DIRECTION, np.zeros(6)])
     pose = displaced(platform.home, initial_state[:6])
     trajectory = simulate(
@@ -141,10 +139,8 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
         "small gain theorem: none may grow",
         unit="1/s",
     )
-    stability_margins, epsilon = (
-        margins(design.shaped, design.robust, FREQUENCY_GRID),
-        design.epsilon,
-    )
+    stability_margins = margins(design.shaped, design.robust, FREQUENCY_GRID)
+    epsilon = design.epsilon
     yield Measure(
         "loop shaping: smallest phase margin of a channel",
         stability_margins.phase.min(),

@@ -88,17 +88,17 @@ def carried_in_any_phase(platform: Platform, dynamic_payload: DynamicPayload) ->
     return float(bounds[0])
 
 
-def static_statement(found: StaticPayload) -> Statement:
+def static_statement(study: StaticPayload) -> Statement:
     """Return the result of the search at rest and the printed one."""
     printed = STEWART_STATIC_PAYLOAD
-    failing_extensions = () if found.first_failure is None else found.first_failure
-    agrees = (found.passes_kg, found.fails_kg) == (printed.held_mass, printed.refused_mass)
+    failing_extensions = () if study.first_failure is None else study.first_failure
+    agrees = (study.passes_kg, study.fails_kg) == (printed.held_mass, printed.refused_mass)
     agrees = agrees and bool(
         np.allclose(failing_extensions, printed.extensions, rtol=0.0, atol=5e-5)
     )
     return STEWART_THESIS["static_payload"].judged(
-        f"{_steps(found)}. Exactly {found.exact_limit_kg:.2f} kg, at "
-        f"({_numbers(found.exact_position)}) m.",
+        f"{_steps(study)}. Exactly {study.exact_limit_kg:.2f} kg, at "
+        f"({_numbers(study.exact_position)}) m.",
         agrees,
     )
 
@@ -148,11 +148,11 @@ def dynamic_statement(
     )
 
 
-def _steps(found: StaticPayload | DynamicPayload) -> str:
-    if found.passes_kg is None or found.fails_kg is None or found.first_failure is None:
+def _steps(study: StaticPayload | DynamicPayload) -> str:
+    if study.passes_kg is None or study.fails_kg is None or study.first_failure is None:
         return "no mass tried holds, or every one"
-    position_text = f"({_numbers(found.first_failure)}) m"
-    return f"{found.passes_kg:g} kg holds, {found.fails_kg:g} kg fails first at {position_text}"
+    position_text = f"({_numbers(study.first_failure)}) m"
+    return f"{study.passes_kg:g} kg holds, {study.fails_kg:g} kg fails first at {position_text}"
 
 
 def _numbers(values: object) -> str:
@@ -183,11 +183,11 @@ def check_payload(platform: Platform) -> CaseResult:
     return check_payload.result(platform, tuple(_static(platform, at_rest)), statements=statements)
 
 
-def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
+def _static(platform: Platform, study: StaticPayload) -> Iterator[Entry]:
     printed = STEWART_STATIC_PAYLOAD
     loaded_machine = scaled_payload(platform, printed.refused_mass)
-    thrusts = loaded_machine.inverse_dynamics(found.poses, ZERO_VECTOR, ZERO_VECTOR)
-    affine_thrusts = found.forces.of(printed.refused_mass)
+    thrusts = loaded_machine.inverse_dynamics(study.poses, ZERO_VECTOR, ZERO_VECTOR)
+    affine_thrusts = study.forces.of(printed.refused_mass)
     yield Measure(
         "static thrusts affine in the payload's mass, against a machine that carries it",
         np.abs(thrusts - affine_thrusts).max() / printed.thrust,
@@ -196,7 +196,7 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
     )
     yield Measure(
         f"exact static limit against the least of {RANDOM_POSITIONS} random positions",
-        abs(found.exact_limit_kg - drawn_limit(platform, printed.thrust)),
+        abs(study.exact_limit_kg - drawn_limit(platform, printed.thrust)),
         1e-6,
         "seven of ten legs drawn are at an end of their range: every corner is among them; "
         "rounding of machines that carry 100 and 1000 kg",

@@ -271,14 +271,14 @@ def check_workspace(platform: Platform) -> CaseResult:
     inverse kinematics.
     """
     chart = Chart.about(platform, dof_axes(platform)[:3])
-    found = region(chart, RAY_LEVELS)
+    inside = region(chart, RAY_LEVELS)
     ranges = motion_ranges(platform)
     straight = platform.leg.is_straight and platform.dof == 6
     measures = [
-        *(shell_measures(platform, found) if straight else ()),
-        *(plate_measures(platform, found, ranges) if platform.leg.has_foot else ()),
+        *(shell_measures(platform, inside) if straight else ()),
+        *(plate_measures(platform, inside, ranges) if platform.leg.has_foot else ()),
         *_symmetry(platform),
-        *_differences(platform, found),
+        *_differences(platform, inside),
         *(_fall(platform) if platform.name == "srspm" else ()),
     ]
     return check_workspace.result(platform, measures)

@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.engines.mjcf.elements import MIN_INERTIA as LEAST_MOMENT
+from twin.engines.mjcf import MIN_INERTIA as LEAST_MOMENT
 from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
 from twin.model.integrate import static_deflection

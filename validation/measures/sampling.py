@@ -21,7 +21,7 @@ from twin.rotations import angle_between, quaternion_from_angles
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
-FLOOR_REDUCTION = 0.75
+FLOOR_RATIO = 0.75
 """Ratio of successive errors above which a smaller step has reached the floor of rounding."""
 
 DRAW_COUNT = 4096
@@ -119,13 +119,11 @@ class OrderFit(NamedTuple):
 def fitted_order(steps: FloatArray, errors: FloatArray) -> OrderFit:
     """Return the order of convergence from `steps` `(k,)` in decreasing order and `errors` `(k,)`.
 
-    Only the steps above the floor count: from the largest one on, as long as each further step
-    still reduces the error by a quarter or more.
+    Only the steps above the floor of rounding count: from the largest one on, as long as each
+    further step reduces the error by more than a quarter.
     """
     step_count = 1
-    while (
-        step_count < len(errors) and errors[step_count] < FLOOR_REDUCTION * errors[step_count - 1]
-    ):
+    while step_count < len(errors) and errors[step_count] < FLOOR_RATIO * errors[step_count - 1]:
         step_count += 1
     if step_count < 2 or not (errors[:step_count] > 0.0).all():
         return OrderFit(float("nan"), step_count)

@@ -543,5 +543,5 @@ def code_breaks(html: str) -> str:
 def whole_numbers(html: str) -> str:
     """Return HTML of which numbers stay on one line, and the units behind them."""
     return UNBROKEN_PATTERN.sub(
-        lambda found: f'<span class="whole">{found[1]}</span>' if found[1] else found[0], html
+        lambda match: f'<span class="whole">{match[1]}</span>' if match[1] else match[0], html
     )

@@ -4,7 +4,6 @@ It shares the rigid forward dynamics with the product, which other tests compare
 nothing else: drives, friction, sensors, controllers and integrator are its own.
 """
 
-from twin.validation.rig.conditions import Conditions, Fault
-from twin.validation.rig.logs import FORCE_PER_CURRENT, record
+from twin.validation.rig.logs import FORCE_PER_CURRENT, Conditions, Fault, record
 
 __all__ = ["FORCE_PER_CURRENT", "Conditions", "Fault", "record"]

@@ -20,8 +20,7 @@ from twin.kernels.dynamics.assembly import BODY_GRAVITY, Work, make_work
 from twin.kernels.dynamics.forward import forward_dynamics
 from twin.kernels.jit import allocating, compiled
 from twin.kernels.kinematics import coordinates_and_rates
-from twin.kernels.legs.interface import Legs
-from twin.kernels.platform_state import platform_state
+from twin.kernels.legs.interface import Legs, platform_state
 
 SQUARE_LAW, LINEAR_LAW, LUGRE_LAW = range(3)
 """Laws of dry friction: Stribeck's with exponent 2, with exponent 1, and LuGre's bristles."""

@@ -122,6 +122,10 @@ def test_paths_are_checked():
             ({}, None),
             ({"axis": "z", "method": "noise"}, "method"),
             ({"axis": "z", "speed": 100.0, "low": 1.0}, "speed"),
+            ({"axis": "z", "timestep": 0.0}, "timestep"),
+            ({"axis": "z", "frequencies": [1.0, 2.0]}, "frequencies"),
+            ({"axis": "z", "method": "stepped", "speed": 3e-3, "low": 0.0}, "low"),
+            ({"axis": "z", "method": "stepped", "low": 400.0}, "low, high"),
         ],
     )
 

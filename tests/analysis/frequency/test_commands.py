@@ -64,6 +64,9 @@ def test_frequency_says_why_there_is_no_bandwidth():
     assert code == 0, text
     assert "left out" in text
     assert "not finite" not in text
+    code, text = run("frequency", "stewart", "--low", "10", "--high", "11")
+    assert code == 0, text
+    assert "fewer than two points" in text
 
 
 @pytest.mark.quick

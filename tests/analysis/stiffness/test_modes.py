@@ -51,3 +51,11 @@ def test_unstable_machines_have_no_modes(srspm):
     top_heavy = with_payload(srspm, Payload(100.0, [0.0, 0.0, 5.0]))
     with pytest.raises(EquilibriumError, match="unstable"):
         natural_modes(top_heavy, stiffness=5e3)
+
+
+def test_an_unstable_pose_of_many_is_named(stewart):
+    inclined = twin.pose(z=float(stewart.home[2]), pitch=0.5)
+    with pytest.raises(EquilibriumError) as caught:
+        natural_modes(stewart, np.stack([stewart.home, inclined]), stiffness=2894.266)
+    assert caught.value.data["index"] == 1
+    assert_allclose(caught.value.data["pose"], inclined, rtol=0.0, atol=1e-15)

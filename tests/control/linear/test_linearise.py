@@ -217,6 +217,10 @@ def test_drives_add_inertia():
     if driven.lag.size:
         late = late / (1.0 + turn * driven.lag[0])
     assert_allclose(response, ideal * late[:, None, None], rtol=1e-6)
+    with refused("without its drives"):
+        with_drives(driven)
+    with refused("at rest only"):
+        with_drives(linearise(hardware, hardware.home, [0.0, 0.1, 0.2, 0.0, 0.0, 0.0]))
     with refused("current lag"):
         driven_system(replace(driven, lag=np.array([1e-3, 0, 0, 0, 0, 0])), "rates")
 

@@ -109,6 +109,9 @@ def test_lumped_mass_is_that_of_the_text_and_not_of_the_code(stewart):
 def test_what_cannot_work_is_refused(stewart):
     with refused("springs"):
         ObserverCascade(twin.load("compliant_stewart"))
+    for name in ("rss", "tripod"):
+        with refused("same kind and number of legs"):
+            ObserverCascade(stewart, model=twin.load(name))
     for options in (
         {"design": suitable_design(stewart, 2e-3)},
         {"design": suitable_design(twin.load("driving_simulator"))},

@@ -117,4 +117,4 @@ def test_plays_are_unsure_after_few_impacts_and_where_the_search_has_not_ended()
         play = each in plays
         assert backlash_warning(each, many, 0.9) == ""
         assert ("few impacts" in backlash_warning(each, few, 0.9)) == play
-        assert ("search ended beside" in backlash_warning(each, many, 1.1)) == play
+        assert ("search has not converged" in backlash_warning(each, many, 1.1)) == play

@@ -8,7 +8,7 @@ from laid_out import CRANK, SERVO_BASE, SERVO_TOP, SERVOS, laid_out, servos
 from tolerance import assert_within
 
 from twin.errors import ParameterError
-from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.rss import RssLeg
 
 pytestmark = pytest.mark.quick
 

@@ -17,7 +17,7 @@ LAMP = """
 from typing import Literal
 
 from twin.machine.legs.ups import UPS_KIND
-from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.ups import UpsLeg
 
 
 class LampLeg(UpsLeg):
@@ -65,7 +65,7 @@ class Finder(PathFinder):
 
 sys.meta_path.insert(0, Finder)
 import twin
-from twin.engines.mjcf.robot import robot_xml
+from twin.engines.mjcf import robot_xml
 
 lit, plain = (twin.load(path) for path in machines)
 assert (lit.kind, lit.n_actuators, lit.leg.is_straight) == ("lamp", plain.n_actuators, True)

@@ -14,7 +14,7 @@ from unsymmetric import KINDS
 from twin.analysis.platform import Platform
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import parameters_from
-from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.ups import UpsLeg
 from twin.machine.quantity import Table
 from twin.machine.randomisation import numeric_paths, with_values
 from twin.machine.randomisation.sampler import (

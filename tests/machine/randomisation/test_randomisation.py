@@ -293,3 +293,5 @@ def test_wrong_generators_and_machines():
         as_randomisation(None).sample(0, machine())
     with refused("MachineParameters"):
         as_randomisation(None).bound("stewart")
+    with refused("fraction"):
+        as_randomisation(None).sample(np.random.default_rng(0), machine(), fraction=-1.0)

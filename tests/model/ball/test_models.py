@@ -10,7 +10,7 @@ from tolerance import assert_within
 
 import twin
 from twin.engines.mechanism import make_mechanism
-from twin.engines.mjcf.ball import BALL_NAME
+from twin.engines.mjcf import BALL_NAME
 from twin.engines.mujoco import FreeBody, compile_model
 from twin.engines.urdf import legs_urdf, platform_urdf
 from twin.model.ball import ball_for, on_plate

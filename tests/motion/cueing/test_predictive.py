@@ -154,7 +154,7 @@ def test_expectation_is_perception_of_the_past_and_of_a_fading_future():
     whole = np.concatenate([known, future])
     sensed = perceived(whole[:, :3] + REST, whole[:, 3:], period / fine)
     expected = np.stack([part[29 * fine + fine :: fine].T for part in sensed])
-    assert_within(expectation.outlook(), expected, 2e-5)
+    assert_within(expectation.perceived_ahead(), expected, 2e-5)
 
 
 @given(st.lists(st.floats(-0.02, 0.02), min_size=18, max_size=18))
@@ -204,8 +204,10 @@ def test_motion_is_written_and_read_back(tmp_path, stewart):
     assert_within(theirs.twist, ours.twist, 1e-3)
     with refused():
         write_motion(made.motion, tmp_path / "none" / "motion.csv")
-    with refused():
+    with refused("motion"):
         write_motion("motion", tmp_path / "motion.csv")
+    with refused("period: gives"):
+        workspace_use(stewart, made.motion, 1e-12)
 
 
 def test_malformed_arguments_are_refused(stewart):

@@ -114,6 +114,13 @@ def test_adaptive_gains_descend_and_return(stewart):
     assert_within(washout.channels.gains, 1.0, 2e-2)
 
 
+def test_adaptive_washout_needs_frequencies(stewart):
+    with refused("above zero"):
+        AdaptiveWashout(
+            stewart, settings=WashoutSettings.of(stewart, rotation_frequency=[0.0, 2.0, 2.0])
+        )
+
+
 def test_adaptive_slopes_are_derivatives_of_the_motion(stewart):
     manoeuvre = make_manoeuvre("braking").scaled(0.2)
     frozen, step = AdaptiveSettings(), 1e-4

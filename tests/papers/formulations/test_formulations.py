@@ -268,6 +268,11 @@ def test_bad_input_is_a_twin_error(value, name):
         assert np.isfinite(run.pose).all()
 
 
+def test_a_singular_start_is_told_as_such(stewart):
+    with pytest.raises(IntegrationError, match="singular"):
+        Formulation(stewart, "actuator").integrate(0.1, 0.01, pose=[0, 0, 0, 1, 0, 0, 0])
+
+
 def test_step_must_divide_the_duration(srspm):
     with refused("divide"):
         Formulation(srspm, "task").integrate(0.05, 0.02)

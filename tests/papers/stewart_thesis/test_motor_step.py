@@ -42,7 +42,7 @@ def test_the_armature_is_scaled():
     hardware = twin.load("stewart", "hardware")
     drives = [one.parameters.legs[2].drive for one in (hardware, with_armature(hardware, 0.25))]
     assert drives[1].reflected().inertia == pytest.approx(0.25 * drives[0].reflected().inertia)
-    with refused("share"):
+    with refused("fraction"):
         with_armature(hardware, 0.0)
 
 

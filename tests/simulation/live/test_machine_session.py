@@ -252,6 +252,9 @@ def test_time_is_advanced_in_whole_periods_and_none_is_lost():
             run.advance(1.0 / 3000.0)
         assert run.time == pytest.approx(0.1, abs=1e-3 + 1e-9)
         assert len(run.history) == pytest.approx(3, abs=1)
+        for duration in (float("nan"), -1.0):
+            with refused("duration"):
+                run.advance(duration)
 
 
 def test_a_push_ends_and_moves_the_machine():

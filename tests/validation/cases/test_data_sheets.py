@@ -9,7 +9,7 @@ from tolerance import assert_within
 from twin.plant.inertial_sensor import InertialUnit
 from twin.validation.cases.inertial_sensor.case import thesis_sensor
 from twin.validation.cases.inertial_sensor.data_sheet import separated_errors, sheet_measures
-from twin.validation.published.machines import typed_numbers
+from twin.validation.published import typed_numbers
 
 pytestmark = pytest.mark.quick
 

@@ -11,7 +11,7 @@ from twin.machine.machine import machine_names
 from twin.validation.cases import load_case
 from twin.validation.cases.machine_data import composition
 from twin.validation.cases.machine_data.composition import joints
-from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
+from twin.validation.published import MACHINE_NAMES, typed_numbers
 
 pytestmark = pytest.mark.quick
 

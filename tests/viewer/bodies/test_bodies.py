@@ -11,7 +11,7 @@ from tolerance import assert_within
 
 import twin
 from twin.engines.mechanism import make_mechanism
-from twin.engines.mjcf.robot import mechanism_xml
+from twin.engines.mjcf import mechanism_xml
 from twin.machine.mechanism import BASE_NAME
 from twin.viewer.bodies.fittings import ACCENT_MATERIAL
 from twin.viewer.bodies.machine import dress, machine_bodies, picture_drawing

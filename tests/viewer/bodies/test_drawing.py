@@ -12,7 +12,7 @@ from tolerance import assert_within
 
 import twin
 from twin.engines.mechanism import make_mechanism
-from twin.engines.mjcf.robot import mechanism_xml
+from twin.engines.mjcf import mechanism_xml
 from twin.errors import ParameterError, SimulationStoppedError
 from twin.viewer.bodies.machine import drawn_mesh
 from twin.viewer.scene_model import SceneModel

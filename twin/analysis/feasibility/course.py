@@ -21,7 +21,7 @@ from twin.basics.arrays import (
 )
 from twin.errors import InputError, brief
 from twin.kernels.kinematics import inverse_kinematics_batch
-from twin.machine.legs.rss.parameters import crank_vectors
+from twin.machine.legs.rss import crank_vectors
 from twin.model.machine_base import PlatformMotion, run
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion

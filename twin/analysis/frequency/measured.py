@@ -67,7 +67,7 @@ SWEEP_MARGIN = 1.15
 MAX_RATE_FRACTION = 0.45
 """Highest frequency of a sweep, relative to the sampling rate."""
 
-Make = Callable[[MachineModel, Reference], Controller]
+MakeController = Callable[[MachineModel, Reference], Controller]
 
 
 class ExcitationError(StateError):
@@ -108,7 +108,7 @@ def measure_response(
     length: float = SWEEP_DURATION,
     frequencies: Any = None,
     speed: float | None = None,
-    controller: Make = Cascade,
+    controller: MakeController = Cascade,
     engine: str = "analytic",
     fidelity: str = "accurate",
     timestep: float = ENGINE_TIMESTEP,
@@ -157,7 +157,7 @@ def measure_response(
         engine=engine,
         fidelity=fidelity,
         timestep=timestep,
-        every=round(DEFAULT_PERIOD / timestep),
+        every=round(DEFAULT_PERIOD / positive(timestep, "timestep")),
         progress=progress,
     )
     _check_finished(simulation)
@@ -219,14 +219,17 @@ def _excitation(
     method: str, low: float, high: float, peak: float, length: float, frequencies: Any
 ) -> Excitation:
     if one_of(method, "method", EXCITATION_METHODS) == "chirp":
+        if frequencies is not None:
+            raise InputError("frequencies", "are of stepped sines; a chirp sweeps all")
         sweep_limit = min(
             SWEEP_MARGIN * positive(high, "high"), max(high, MAX_RATE_FRACTION / DEFAULT_PERIOD)
         )
         return SweptSine(positive(low, "low") / SWEEP_MARGIN, sweep_limit, peak, length)
-    line_frequencies = (
-        np.geomspace(low, high, STEPPED_SINES) if frequencies is None else frequencies
-    )
-    return SteppedSine(line_frequencies, peak)
+    if frequencies is None:
+        if not positive(low, "low") < positive(high, "high"):
+            raise InputError("low, high", "must increase")
+        frequencies = np.geomspace(low, high, STEPPED_SINES)
+    return SteppedSine(frequencies, peak)
 
 
 def excited_reference(

@@ -34,16 +34,16 @@ from twin.motion.motion import axis_names
 from twin.rotations import angle_between
 
 
-def print_feasibility(found: Feasibility) -> None:
+def print_feasibility(verdict: Feasibility) -> None:
     """Print the verdict, its margins, remedies, assumptions and limits that are not given."""
     columns = ("quantity", "needed", "limit", "unit", "used", "leg", "where", "verdict")
-    table(columns, [_row(margin) for margin in found.margins], found.summary)
-    _print_required(found)
-    _print_remedies(found)
-    for note in found.notes:
+    table(columns, [_row(margin) for margin in verdict.margins], verdict.summary)
+    _print_required(verdict)
+    _print_remedies(verdict)
+    for note in verdict.notes:
         paragraph(f"Note: {note}.")
-    if found.not_given:
-        paragraph(f"Not given, so not judged: {'; '.join(found.not_given)}.")
+    if verdict.not_given:
+        paragraph(f"Not given, so not judged: {'; '.join(verdict.not_given)}.")
 
 
 def _print_required(feasibility: Feasibility) -> None:
@@ -273,7 +273,7 @@ def _figure_cells(response: FrequencyResponse) -> tuple[Cell, ...]:
     """Return bandwidth [Hz], peak [dB], its frequency [Hz] and delay [ms], or why there is none."""
     figures = _figures(response)
     if figures is None:
-        return (f"coherence below {MIN_COHERENCE:g}", "-", "-", "-")
+        return (f"fewer than two points of coherence {MIN_COHERENCE:g}", "-", "-", "-")
     return (
         _bandwidth(response, figures),
         figures.peak,

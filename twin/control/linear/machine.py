@@ -519,13 +519,17 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
     Inertia of motor and transmission adds S^T diag(m) S to M, their viscous friction
     S^T diag(b) S to C, with the actuators' coordinates S q. Transmissions are taken as rigid and
     without backlash; dry friction, limits and quantisation have no linear part. Lag and delay are
-    kept as `lag` and `delay` for `driven_system`.
+    kept as `lag` and `delay` for `driven_system`. The machine must rest, held by its forces.
 
     Raises:
-        InputError: drives of different delays, or drives that take positions in place of forces.
+        InputError: a point that moves, drives that are part of `linear` already, that have
+            different delays or that take positions.
     """
-    legs = linear.platform.parameters.legs
-    drives = [getattr(leg, "drive", None) for leg in legs]
+    if linear.turning is not None:
+        raise InputError("linear", "drives are added to a machine at rest only")
+    if linear.delay or linear.lag.size:
+        raise InputError("linear", "must be the machine without its drives")
+    drives = [leg.drive for leg in linear.platform.parameters.legs]
     if takes_positions(linear.platform):
         raise InputError(
             "platform",

@@ -12,6 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, as_instance
 from twin.control.cascade import Cascade
+from twin.control.computed_torque import check_same_kind
 from twin.control.controller import DEFAULT_PERIOD, Reference, control_period
 from twin.control.gains import (
     DriveModel,
@@ -159,6 +160,7 @@ class ObserverCascade(Cascade):
             StateError: the design has no steady gains (`CovarianceError`).
         """
         controller_model = as_model(platform if model is None else model)
+        check_same_kind(controller_model, as_model(platform))
         if controller_model.n_deflections:
             raise InputError("platform", "springs inside its legs: no leg is a mass by itself")
         if controller_model.leg.has_axial_spring:

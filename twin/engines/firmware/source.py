@@ -22,18 +22,18 @@ from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
 from twin.kernels.legs.upu import UpuLegs
 from twin.model.machine_model import MachineModel, as_model
 
-SOURCES = Path(__file__).parent
+SOURCE_FOLDER = Path(__file__).parent
 
 PRECISIONS = ("double", "float")
 
-RESIDUALS = {"double": (2e-15, 2e-13), "float": (2.5e-7, 4e-6)}
+RESIDUAL_TOLERANCES = {"double": (2e-15, 2e-13), "float": (2.5e-7, 4e-6)}
 """Residuals per largest coordinate: below the first a search has converged, and below the second it
 is accepted where rounding errors stop it."""
 
 TINY_ANGLES = {"double": 1e-12, "float": 1e-6}
 """[rad] Rotation of a step below which the sine of its half is the half itself."""
 
-FUNCTIONS = ("sqrt", "sin", "cos", "fabs", "atan2", "floor")
+C_FUNCTIONS = ("sqrt", "sin", "cos", "fabs", "atan2", "floor")
 
 PLANE_TOLERANCES = {"double": 1e-9, "float": 1e-6}
 """[m] Distance of a leg's tip from its plane that counts as rounding."""
@@ -106,11 +106,11 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
     has_screws = isinstance(platform.constants.legs, UpuLegs)
     leg_files = ["crank_leg.c" if has_cranks else "straight_leg.c"]
     leg_files += ["screw_leg.c"] if has_screws else []
-    leg_functions = [(SOURCES / name).read_text(encoding="utf-8") for name in leg_files]
+    leg_functions = [(SOURCE_FOLDER / name).read_text(encoding="utf-8") for name in leg_files]
     more_fields = HINGE_FIELD if in_planes else SCREW_FIELDS if has_screws else ""
-    planes = (SOURCES / "planes.c").read_text(encoding="utf-8")
+    planes = (SOURCE_FOLDER / "planes.c").read_text(encoding="utf-8")
     is_float = precision == "float"
-    converged, accepted = RESIDUALS[precision]
+    converged, accepted = RESIDUAL_TOLERANCES[precision]
     numbers = {  # filled in as literals of the precision
         "converged": converged,
         "accepted": accepted,
@@ -141,9 +141,9 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
         "legs": _table(platform, is_float),
         "home": ", ".join(_row(part, is_float) for part in (platform.home[:3], platform.home[3:])),
         **{key: number(value, is_float) for key, value in numbers.items()},
-        **{function: f"{function}f" if is_float else function for function in FUNCTIONS},
+        **{function: f"{function}f" if is_float else function for function in C_FUNCTIONS},
     }
-    text = (SOURCES / file).read_text(encoding="utf-8")
+    text = (SOURCE_FOLDER / file).read_text(encoding="utf-8")
     for name, value in placeholders.items():
         text = text.replace(f"@{name}@", value)
     return re.sub(r"\n\n+(?=    \w+ minimum)", "\n", text)

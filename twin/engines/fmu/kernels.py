@@ -18,8 +18,8 @@ from twin.kernels.integrators import Stages, runge_kutta_move
 from twin.kernels.jit import device
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.dispatch import attribute, deflections_per_leg, fill_constraints
+from twin.kernels.legs.interface import platform_state
 from twin.kernels.numbers.number import written
-from twin.kernels.platform_state import platform_state
 
 FLOAT_POINTER = types.CPointer(types.float64)
 """Pointer to the first of some numbers in memory."""
@@ -41,8 +41,8 @@ def array_at(typing: Any, pointer: Any, start: Any, shape: Any) -> Any:
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         size = context.get_value_type(types.intp)
         lengths = [
-            context.cast(builder, length, stride_type, types.intp)
-            for length, stride_type in zip(
+            context.cast(builder, length, length_type, types.intp)
+            for length, length_type in zip(
                 cgutils.unpack_tuple(builder, arguments[2]), shape, strict=True
             )
         ]
@@ -131,10 +131,10 @@ def native_functions(kind: type, columns: int) -> dict[str, Native]:
         state = array_at(y, 0, (STATE_SIZE + 2 * deflections_per_leg(legs) * n,))
         constants = array_at(body, 0, (BODY_SIZE,))
         buffers = stages_in(memory, n, constraint_count, state.shape[0])
-        slope = array_at(memory, 42 + 7 * n, (n,))
+        force_rates = array_at(memory, 42 + 7 * n, (n,))
         for i in range(n):
-            slope[i] = 0.0
-        inputs = Load(array_at(load, 0, (n,)), slope, array_at(load, n, (6,)))
+            force_rates[i] = 0.0
+        inputs = Load(array_at(load, 0, (n,)), force_rates, array_at(load, n, (6,)))
         succeeded = derivative(constants, legs, state, inputs, 0.0, buffers.rates[0], buffers.work)
         if succeeded and runge_kutta_move(constants, legs, state, inputs, 0.0, step, buffers):
             return 1

@@ -157,7 +157,9 @@ class _Problem:
 
     def __init__(self, model: LinearModel, decision: Decision, noise: FloatArray) -> None:
         self._model = model
-        self._free: Any = np.array([each not in decision.fixed for each in model.parameters])
+        self._free: Any = np.array(
+            [parameter not in decision.fixed for parameter in model.parameters]
+        )
         self._nominal = nominal_array(model.parameters)
         self._spreads = prior_std_array(model.parameters)
         lower, upper = (bounds_array(model.parameters) - self._nominal) / self._spreads

@@ -164,7 +164,9 @@ def of_drives(
     if where != "motors":
         return ()
     known = {path.removeprefix("leg.1.drive.") for path in numeric_paths(platform.parameters)}
-    selected = {each.path.rpartition(".")[2] for each in parameters if ".drive." in each.path}
+    selected = {
+        parameter.path.rpartition(".")[2] for parameter in parameters if ".drive." in parameter.path
+    }
     names = [f"leg.*.drive.{name}" for name in sorted(known & MOTOR_FIELDS - selected)]
     return select(platform, names) if names else ()
 
@@ -344,18 +346,17 @@ def _of_motors(
     nominal = _reflected(platform.parameters)
     # Columns: inertia, friction, viscous friction, Stribeck speed.
     stribeck_speeds = np.maximum(nominal[:, 3], 1e-12)
-    effects = np.stack([accelerations, np.sign(rates), rates], axis=-1)
+    factors = np.stack([accelerations, np.sign(rates), rates], axis=-1)
     columns = {}
     for path in paths:
-        # The reflected numbers are proportional to those of the file.
         value = nominal_value(platform.parameters, path)
         # Any step is exact, as the reflected numbers are linear in the value.
         step = value or 1e-3
         changed_drives = _reflected(with_values(platform.parameters, {path: value + step}))
-        columns[path] = (effects * (changed_drives - nominal)[:, :3] / step).sum(axis=-1)
+        columns[path] = (factors * (changed_drives - nominal)[:, :3] / step).sum(axis=-1)
     has_friction = nominal[:, 1] > 0.0
     is_moving = (np.abs(rates) > STICKING_SPEED_RATIO * stribeck_speeds) | ~has_friction
-    return (effects * nominal[:, :3]).sum(axis=-1), columns, is_moving
+    return (factors * nominal[:, :3]).sum(axis=-1), columns, is_moving
 
 
 def _reflected(parameters: Any) -> FloatArray:
@@ -482,26 +483,36 @@ def linear_model(
     if samples.forces.shape[1] != n:
         raise InputError("forces", f"must have {n} columns, not {samples.forces.shape[1]}")
     linear_parameters = linear_part(machine, selected, samples.where)
-    nonlinear_paths = [each.path for each in selected if each not in linear_parameters]
+    nonlinear_paths = [
+        parameter.path for parameter in selected if parameter not in linear_parameters
+    ]
     if nonlinear_paths or not linear_parameters:
         message = f"the linear stage cannot estimate {listed(nonlinear_paths) or 'nothing'}"
         raise InputError("parameters", f"{message} from forces of {samples.where}")
-    tables = [table_of(machine.parameters, each.path) for each in selected if each.is_of_machine]
+    tables = [
+        table_of(machine.parameters, parameter.path)
+        for parameter in selected
+        if parameter.is_of_machine
+    ]
     bodies = tuple(
         Body(table, tuple(nominal_value(machine.parameters, path) for path in paths))
         for table in dict.fromkeys(filter(None, tables))
         for paths in [Body(table, ()).paths]
     )
     inside = {path for body in bodies for path in body.paths}
-    single = tuple(each.path for each in selected if each.is_of_machine and each.path not in inside)
-    has_tilt = any(each.path.startswith(TILT_PREFIX) for each in selected)
+    single = tuple(
+        parameter.path
+        for parameter in selected
+        if parameter.is_of_machine and parameter.path not in inside
+    )
+    has_tilt = any(parameter.path.startswith(TILT_PREFIX) for parameter in selected)
     fields = np.eye(3 if has_tilt else 0, 3)
     regressors = [
         regressor(machine, bodies, single, samples, field) for field in (np.zeros(3), *fields)
     ]
-    first, *tilted = [np.dstack([each.matrix, each.rest]) for each in regressors]
+    first, *tilted = [np.dstack([regressor.matrix, regressor.rest]) for regressor in regressors]
     blocks = [first, *(block - first for block in tilted)]
-    delayed = FORCE_DELAY_PATH in (each.path for each in selected)
+    delayed = FORCE_DELAY_PATH in (parameter.path for parameter in selected)
     if delayed:
         slope = _rates(first, samples.rate)
         blocks += [slope, _rates(slope, samples.rate)]

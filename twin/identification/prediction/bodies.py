@@ -21,13 +21,13 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.identification.parameters import Parameter, nominal_array, prior_std_array
 
-ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+TENSOR_ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 """Entries of a tensor of inertia that are parameters."""
 
-LOWER = tuple(np.array(ENTRIES).T[::-1])
+LOWER_ENTRIES = tuple(np.array(TENSOR_ENTRIES).T[::-1])
 """Rows and columns of the same entries in a lower triangular matrix."""
 
-DIAGONAL = np.array([row == column for row, column in ENTRIES])
+IS_DIAGONAL = np.array([row == column for row, column in TENSOR_ENTRIES])
 """Which of the entries are on the diagonal."""
 
 MIN_EIGENVALUE_FRACTION = 1e-4
@@ -35,7 +35,7 @@ MIN_EIGENVALUE_FRACTION = 1e-4
 body, whose logarithm would be infinite.
 """
 
-DIFFERENCE = 1e-6
+DIFFERENCE_STEP = 1e-6
 """Difference of the free coordinates for the derivatives of a tensor."""
 
 
@@ -54,9 +54,9 @@ class BodyCoordinates:
             if match:
                 bodies.setdefault(match[1], {})[int(match[2]), int(match[3])] = k
         self._bodies = [
-            [indices[entry] for entry in ENTRIES]
+            [indices[entry] for entry in TENSOR_ENTRIES]
             for indices in bodies.values()
-            if set(ENTRIES) <= set(indices)
+            if set(TENSOR_ENTRIES) <= set(indices)
         ]
 
     def free(self, x: FloatArray) -> FloatArray:
@@ -77,9 +77,9 @@ class BodyCoordinates:
         """Return the derivatives `(p, p)` of scaled parameters by free coordinates."""
         matrix = np.eye(len(y))
         for body in self._bodies:
-            steps = DIFFERENCE * np.eye(len(ENTRIES))
+            steps = DIFFERENCE_STEP * np.eye(len(TENSOR_ENTRIES))
             changes = [_moments(y[body] + step) - _moments(y[body] - step) for step in steps]
-            columns = np.array(changes).T / (2.0 * DIFFERENCE)
+            columns = np.array(changes).T / (2.0 * DIFFERENCE_STEP)
             matrix[np.ix_(body, body)] = columns / self._stds[body][:, None]
         return matrix
 
@@ -102,7 +102,7 @@ def second_moments(moments: FloatArray) -> FloatArray:
         inertial parameter identification, IEEE Robotics and Automation Letters 3 (2018).
     """
     tensor = np.empty((3, 3))
-    tensor[LOWER] = tensor[LOWER[::-1]] = moments
+    tensor[LOWER_ENTRIES] = tensor[LOWER_ENTRIES[::-1]] = moments
     return np.asarray(0.5 * np.trace(tensor) * np.eye(3) - tensor)
 
 
@@ -111,14 +111,14 @@ def _free(moments: FloatArray) -> FloatArray:
     eigenvalues, axes = np.linalg.eigh(second_moments(moments))
     least = MIN_EIGENVALUE_FRACTION * np.abs(eigenvalues).sum()
     factor = np.linalg.cholesky((axes * np.maximum(eigenvalues, least)) @ axes.T)
-    entries = factor[LOWER]
-    entries[DIAGONAL] = np.log(entries[DIAGONAL])
+    entries = factor[LOWER_ENTRIES]
+    entries[IS_DIAGONAL] = np.log(entries[IS_DIAGONAL])
     return np.asarray(entries)
 
 
 def _moments(free: FloatArray) -> FloatArray:
     """Return six moments from logarithms and entries `(6,)` of the factor."""
     factor = np.zeros((3, 3))
-    factor[LOWER] = np.where(DIAGONAL, np.exp(free), free)
+    factor[LOWER_ENTRIES] = np.where(IS_DIAGONAL, np.exp(free), free)
     covariance = factor @ factor.T
-    return np.asarray((np.trace(covariance) * np.eye(3) - covariance)[LOWER])
+    return np.asarray((np.trace(covariance) * np.eye(3) - covariance)[LOWER_ENTRIES])

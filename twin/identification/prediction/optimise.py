@@ -179,7 +179,7 @@ def solve(
     for reach in SWING_SCAN_REACHES:
         x = full.scan_swing(x, reach)
     full.steps, full.information = first.steps, first.information
-    if any(BACKLASH_KEY in each.path for each in full.parameters):
+    if any(BACKLASH_KEY in parameter.path for parameter in full.parameters):
         x = full.minimised(x)
         # Once all else is known, backlash shows best, also that of a leg that is seldom unloaded.
         for radius in BACKLASH_SEARCH_RADII:
@@ -247,7 +247,7 @@ class Search:
         if given is not None:
             scaled = (given - self.nominal) / self.prior_stds
             starts.append(np.clip(scaled + starts[0], *self.bounds))
-        is_friction = np.array([FRICTION_KEY in each.path for each in self.parameters])
+        is_friction = np.array([FRICTION_KEY in parameter.path for parameter in self.parameters])
         if is_friction.any():
             starts += [
                 np.clip(starts[-1] + side * is_friction, *self.bounds)
@@ -311,7 +311,7 @@ class Search:
             for problem, scale in zip(self.problems, self.scales, strict=True)
         ]
         rows: FloatArray = np.vstack(
-            [np.eye(len(x)), *(each.reshape(-1, len(x)) for each in slopes)]
+            [np.eye(len(x)), *(slope.reshape(-1, len(x)) for slope in slopes)]
         )
         self.information = rows.T @ rows
         effect = DIFFERENCE_EFFECT * np.sqrt(len(rows))
@@ -324,7 +324,7 @@ class Search:
 
         self.rescale(x)
         bodies = self.bodies
-        found = least_squares(
+        solution = least_squares(
             lambda y: self.residuals(bodies.scaled(y)),
             bodies.free(x),
             lambda y: self.jacobian(bodies.scaled(y)) @ bodies.slopes(y),
@@ -333,7 +333,7 @@ class Search:
             ftol=COST_TOLERANCE,
             max_nfev=MAX_EVALUATIONS,
         )
-        return bodies.scaled(found.x)
+        return bodies.scaled(solution.x)
 
     def scan_swing(self, x: FloatArray, reach: float) -> FloatArray:
         """Return the parameters with frequency and mass of a swing where errors are least.
@@ -346,7 +346,7 @@ class Search:
             x: `(p,)` scaled parameters.
             reach: largest ratio of a frequency to that of `x`, to both sides.
         """
-        paths = [each.path for each in self.parameters]
+        paths = [parameter.path for parameter in self.parameters]
         if not set(SWING_PATHS) <= set(paths):
             return x
         mass, frequency = map(paths.index, SWING_PATHS)
@@ -377,7 +377,9 @@ class Search:
         Backlash of one leg may make up for that of another: the best value of each is taken only
         where the cost of all errors falls.
         """
-        indices = [k for k, each in enumerate(self.parameters) if BACKLASH_KEY in each.path]
+        indices = [
+            k for k, parameter in enumerate(self.parameters) if BACKLASH_KEY in parameter.path
+        ]
         if not indices:
             return x
         machine = with_parameters(self.problems[0].machine, self.parameters, self.values(x))
@@ -443,7 +445,7 @@ def refine(search: Search, x: FloatArray) -> Solution:
         for _ in range(MAX_FINAL_STEPS):
             if last_step > CHORD_STEP:
                 jacobians = search.projected(x, information)
-            linear = [each.linear(e) for each, e in zip(jacobians, errors, strict=True)]
+            linear = [jacobian.linear(e) for jacobian, e in zip(jacobians, errors, strict=True)]
             full_step, information = _gauss_newton_step(linear, x, search)
             last_step = float(np.sqrt(full_step @ information @ full_step / len(x)))
             for fraction in FINAL_STEP_FRACTIONS:
@@ -459,15 +461,18 @@ def refine(search: Search, x: FloatArray) -> Solution:
         moves = np.abs(x - before_finer) / standard_errors
         is_settled = last_step < CONVERGED_STEP and moves.max() < SETTLED_STEP
         # What a model misses by far is no matter of steps.
-        if is_settled or np.median(np.concatenate([each.scale for each in jacobians])) > MAX_MISFIT:
+        if (
+            is_settled
+            or np.median(np.concatenate([jacobian.scale for jacobian in jacobians])) > MAX_MISFIT
+        ):
             break
     # Intervals are those of the end, where events come or go that did not where the search began.
     jacobians = search.projected(x, information)
-    linear = [each.linear(e) for each, e in zip(jacobians, errors, strict=True)]
+    linear = [jacobian.linear(e) for jacobian, e in zip(jacobians, errors, strict=True)]
     return Solution(
         search.values(x),
-        [each.errors for each in linear],
-        [each.slopes for each in linear],
+        [window.errors for window in linear],
+        [window.slopes for window in linear],
         last_step,
         x - before_finer,
         factor,
@@ -501,7 +506,9 @@ def term_starts(parameters: Sequence[Parameter]) -> FloatArray:
     The direction of a cable and the frequency of a swinging payload have no effect while its force
     or mass is zero.
     """
-    return np.array([TERM_START * each.path.startswith(TERM_PREFIX) for each in parameters])
+    return np.array(
+        [TERM_START * parameter.path.startswith(TERM_PREFIX) for parameter in parameters]
+    )
 
 
 def difference_steps(
@@ -512,7 +519,7 @@ def difference_steps(
     None is longer than `MAX_DIFFERENCE`. Each is along parameters that move the machine, or along
     those that do not, whose rollouts are the same.
     """
-    moves = np.array([not each.path.startswith(SENSOR_PREFIXES) for each in parameters])
+    moves = np.array([not parameter.path.startswith(SENSOR_PREFIXES) for parameter in parameters])
     same_kind = moves[:, None] == moves
     eigenvalues, directions = np.linalg.eigh(information * same_kind)
     lengths = np.minimum(length / np.sqrt(eigenvalues), MAX_DIFFERENCE)

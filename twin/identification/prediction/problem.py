@@ -196,7 +196,7 @@ class PredictionProblem:
         Reference:
             Richardson, The deferred approach to the limit (1927).
         """
-        coarse, fine = (self.finer(each).errors(values) for each in (factor // 2, factor))
+        coarse, fine = (self.finer(substeps).errors(values) for substeps in (factor // 2, factor))
         return np.asarray((4.0 * fine - coarse) / 3.0)
 
     def errors(self, values: FloatArray) -> FloatArray:

@@ -245,8 +245,11 @@ class Readers:
         if self.imu is not None:
             position, attitude = (
                 [
-                    [each.get(f"imu.{name}.{k}", number) for k, number in enumerate(nominal)]
-                    for each in (values_by_path(parameters, row) for row in values)
+                    [
+                        value_of_path.get(f"imu.{name}.{k}", number)
+                        for k, number in enumerate(nominal)
+                    ]
+                    for value_of_path in (values_by_path(parameters, row) for row in values)
                 ]
                 for name, nominal in (
                     ("position", self.imu.position),

@@ -119,9 +119,9 @@ class FreeTerms:
 
     def effects(self, values: FloatArray, drives: FloatArray) -> TermEffects:
         """Return the effects of values `(sets, p)` in SI, on drives `(sets, n, CONSTANTS)`."""
-        terms = [values_by_path(self._parameters, each) for each in values]
+        terms = [values_by_path(self._parameters, row) for row in values]
         drift, load, leads, bristles = (
-            np.array([[each.get(f"term.{path}", nominal) for path in paths] for each in terms])
+            np.array([[term.get(f"term.{path}", nominal) for path in paths] for term in terms])
             for paths, nominal in (
                 (("friction.drift.0", "friction.drift.1"), 0.0),
                 (("friction.load",), 0.0),
@@ -130,11 +130,11 @@ class FreeTerms:
             )
         )
         effects = TermEffects(
-            np.array([self._cable(each) + self._pendulum(each) for each in terms]),
+            np.array([self._cable(term) + self._pendulum(term) for term in terms]),
             np.maximum(1.0 + drift @ self._drift_shapes, 0.0),
             load[:, 0],
             np.abs(self._motion.leg_force),
-            np.array([motor_constants(each, drives.shape[1]) for each in terms]),
+            np.array([motor_constants(term, drives.shape[1]) for term in terms]),
             leads,
             None,
         )
@@ -165,11 +165,11 @@ class FreeTerms:
         stiffness = coulomb / np.maximum(presliding, MIN_PRESLIDING)[:, None, None]
         # The bristles of a motor at constant speed approach `limit` in the course of `travel`.
         limit = np.sign(travel) * level / stiffness
-        kept = np.exp(-np.abs(travel) / np.maximum(np.abs(limit), MIN_PRESLIDING))
-        added = (1.0 - kept) * limit
+        remaining_fraction = np.exp(-np.abs(travel) / np.maximum(np.abs(limit), MIN_PRESLIDING))
+        added = (1.0 - remaining_fraction) * limit
         bristle = np.zeros((len(drives), len(motion.time), drives.shape[1]))
         for k in range(len(travel)):
-            bristle[:, k + 1] = kept[:, k] * bristle[:, k] + added[:, k]
+            bristle[:, k + 1] = remaining_fraction[:, k] * bristle[:, k] + added[:, k]
         mean = 0.5 * (bristle[:, 1:] + bristle[:, :-1])
         rate = np.diff(bristle, axis=1) / period
         return np.asarray(stiffness * (mean + time[:, None, None] * rate))
@@ -201,25 +201,27 @@ class FreeTerms:
         from scipy.signal import bilinear, lfilter
 
         nominal = self._machine.parameters.platform.body.center_of_mass
-        center = np.array([term.get(f"{CENTER_PATH}.{k}", each) for k, each in enumerate(nominal)])
+        center = np.array(
+            [term.get(f"{CENTER_PATH}.{k}", value) for k, value in enumerate(nominal)]
+        )
         linear, spin, turning = self._in_platform_axes
         still = linear + turning @ center
         w = 2.0 * np.pi * term.get("term.pendulum.frequency", 1.0)
         denominator = [1.0, 2.0 * term.get("term.pendulum.damping", 0.0) * w, w * w]
         rate = 1.0 / float(self._motion.time[1] - self._motion.time[0])
         # Displacement, velocity and acceleration of the part on the platform.
-        filters = [bilinear(each, denominator, rate) for each in np.eye(3)[::-1]]
+        filters = [bilinear(numerator, denominator, rate) for numerator in np.eye(3)[::-1]]
         swing = np.zeros((3, *still.shape))
         turned = np.zeros_like(still)
         for _ in range(SWING_ITERATIONS):
             # The part hangs at rest where the recording begins: only changes make it swing.
             drive = still[0] - still - turned
-            for k, each in enumerate(filters):
-                swing[k, :, :2] = lfilter(*each, drive[:, :2], axis=0)
+            for k, coefficients in enumerate(filters):
+                swing[k, :, :2] = lfilter(*coefficients, drive[:, :2], axis=0)
             turned = np.einsum("kij,kj->ki", turning, swing[0]) + 2.0 * cross(spin, swing[1])
         added = -mass * (turned + swing[2])
         torque = cross(center, added) + cross(swing[0], added - mass * still)
-        wrench = [np.einsum("kij,kj->ki", self._rotation, each) for each in (added, torque)]
+        wrench = [np.einsum("kij,kj->ki", self._rotation, vectors) for vectors in (added, torque)]
         return np.hstack(wrench)
 
 

@@ -82,7 +82,7 @@ def find_patterns(problems: Sequence[PredictionProblem], solution: Solution) -> 
             scores.append((gain, candidate, beyond, directions))
         if not scores:
             break
-        gain, best, beyond, directions = max(scores, key=lambda each: each[0])
+        gain, best, beyond, directions = max(scores, key=lambda score: score[0])
         if gain < MIN_EXPLAINED * total:
             break
         amounts = -np.linalg.lstsq(beyond, rest, rcond=1e-6)[0]
@@ -90,7 +90,7 @@ def find_patterns(problems: Sequence[PredictionProblem], solution: Solution) -> 
         patterns.append(Pattern(best.group, gain / total, _sentence(best, sizes)))
         rest = rest - directions @ (directions.T @ rest)
         basis = np.hstack([basis, directions])
-        candidates = [each for each in candidates if each.group != best.group]
+        candidates = [candidate for candidate in candidates if candidate.group != best.group]
     return patterns
 
 
@@ -101,11 +101,13 @@ def _slopes(
     free = parts[0].parameters
     # The first, without a group, stands for the parameters of the fit; slopes follow below.
     candidates = [Candidate("", free, np.empty(0))]
-    for group in (each for each in groups_of(parts[0].machine) if each in TERM_GROUPS):
+    for group in (name for name in groups_of(parts[0].machine) if name in TERM_GROUPS):
         terms = select(parts[0].machine, group)
-        if not any(each in free for each in terms):
-            candidates += [Candidate(group, each, np.empty(0)) for each in _variants(group, terms)]
-    found = []
+        if not any(parameter in free for parameter in terms):
+            candidates += [
+                Candidate(group, variant, np.empty(0)) for variant in _variants(group, terms)
+            ]
+    linearised = []
     for group, parameters, _ in candidates:
         every = parameters if not group else (*free, *parameters)
         starts = nominal_array(parameters) + prior_std_array(parameters) * term_starts(parameters)
@@ -118,8 +120,8 @@ def _slopes(
             _, taken, changes = extended.differences(at, steps)
             sizes = taken[:, -len(parameters) :].diagonal()
             rows.append((changes / scale / sizes[:, None, None]).reshape(len(parameters), -1))
-        found.append(Candidate(group, tuple(parameters), np.hstack(rows).T))
-    return found[0].slopes, found[1:]
+        linearised.append(Candidate(group, tuple(parameters), np.hstack(rows).T))
+    return linearised[0].slopes, linearised[1:]
 
 
 def _variants(group: str, terms: Sequence[Parameter]) -> list[tuple[Parameter, ...]]:
@@ -144,13 +146,13 @@ def _orthonormal(columns: FloatArray) -> FloatArray:
     return np.asarray(left[:, sizes > 1e-6 * max(float(sizes.max(initial=0.0)), 1e-300)])
 
 
-def _sentence(found: Candidate, sizes: FloatArray) -> str:
+def _sentence(candidate: Candidate, sizes: FloatArray) -> str:
     """Return what a pattern looks like, and what it may be, with its approximate size."""
     terms = {
-        each.path.removeprefix(TERM_PREFIX): float(size)
-        for each, size in zip(found.parameters, sizes, strict=True)
+        parameter.path.removeprefix(TERM_PREFIX): float(size)
+        for parameter, size in zip(candidate.parameters, sizes, strict=True)
     }
-    if found.group == "cable":
+    if candidate.group == "cable":
         force = np.linalg.norm([terms[f"cable.force.{k}"] for k in range(3)])
         stiffness = 1e-3 * terms["cable.stiffness"]
         return (
@@ -164,17 +166,17 @@ def _sentence(found: Candidate, sizes: FloatArray) -> str:
         "leads": "differs by leg in proportion to the way: leads of screws, up to {:.2g} %",
         "load_friction": "grows with load: dry friction of {:.2g} % of a leg's force",
     }
-    if found.group in simple_sentences:
-        return simple_sentences[found.group].format(100.0 * largest)
-    if found.group == "friction_drift":
+    if candidate.group in simple_sentences:
+        return simple_sentences[candidate.group].format(100.0 * largest)
+    if candidate.group == "friction_drift":
         percent = 100.0 * terms["friction.drift.0"]
         word = "falls" if percent < 0.0 else "rises"
         return f"changes with time: friction {word} by about {abs(percent):.2g} %, as in warming"
-    if found.group == "lugre":
+    if candidate.group == "lugre":
         size = 1e6 * terms["friction.presliding"]
         return f"rises where motors turn back: friction that bends {size:.2g} um before it slides"
-    starts = nominal_array(found.parameters)
-    starts += prior_std_array(found.parameters) * term_starts(found.parameters)
+    starts = nominal_array(candidate.parameters)
+    starts += prior_std_array(candidate.parameters) * term_starts(candidate.parameters)
     hertz = starts[list(terms).index("pendulum.frequency")]
     mass = terms["pendulum.mass"]
     return f"swings at about {hertz:.2g} Hz: a part of the payload of about {mass:.2g} kg"

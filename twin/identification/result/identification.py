@@ -48,9 +48,9 @@ def backlash_warning(parameter: Parameter, reversals: FloatArray, last: float) -
         return ""
     n_reversals = reversals.max() if parameter.leg is None else reversals[parameter.leg]
     if n_reversals < MIN_REVERSALS:
-        return "shows in few impacts: record a motion that unloads the leg, or hold it"
+        return "shows in few impacts: record a motion that unloads the leg, or leave backlash out"
     if last >= STEP_WARNING_SIZE:
-        return "stays unsure, as the search ended beside the best values"
+        return "stays unsure, as the search has not converged"
     return ""
 
 
@@ -78,9 +78,9 @@ def misfit(
             return Misfit((), False)
         return Misfit((f"{size}, but white: noise is larger than the file says",), False)
     sentences = [
-        f"what is left {each.sentence} ({100.0 * each.explained:.0f} % of it; add {each.group} to "
-        "the parameters)"
-        for each in patterns
+        f"what is left {pattern.sentence} ({100.0 * pattern.explained:.0f} % of it; add "
+        f"{pattern.group} to the parameters)"
+        for pattern in patterns
     ]
     if not patterns and ratio < ERROR_WARNING_RATIO:
         text = f"{size} and persist, as of encoders at rest or of a small effect that is missed"
@@ -94,17 +94,20 @@ def unsettled(last: float) -> list[str]:
     if last < STEP_WARNING_SIZE:
         return []
     return [
-        f"the last step of the search was {last:.1f} standard errors long: it ended beside the "
-        "best values, and intervals are too narrow; identify again from the file of this result"
+        f"the last step of the search was {last:.1f} standard errors long: it has not converged, "
+        "and intervals are too narrow; identify again from the file of this result"
     ]
 
 
 def estimate_warnings(
-    parameters: Sequence[Parameter], values: FloatArray, found: FloatArray, unsure: Sequence[str]
+    parameters: Sequence[Parameter],
+    values: FloatArray,
+    covariance: FloatArray,
+    unsure: Sequence[str],
 ) -> list[str]:
     """Return warnings on estimates that are as uncertain as their prior, or far from the file."""
     sentences = []
-    errors = np.sqrt(np.diag(found))
+    errors = np.sqrt(np.diag(covariance))
     for parameter, value, error, warning in zip(parameters, values, errors, unsure, strict=True):
         prior_distance = abs(float(value) - parameter.nominal) / parameter.prior_std
         if warning:

@@ -103,26 +103,26 @@ def _gaps(log: Log) -> list[tuple[float, float, str]]:
     return gaps
 
 
-def identified_toml(found: Identification, machine: str, target: Path) -> str:
+def identified_toml(result: Identification, machine: str, target: Path) -> str:
     """Return the text of a file that makes the identified machine of the old one.
 
     Args:
-        found: the result.
+        result: of the identification.
         machine: name or path of the old machine, as the user gave it.
         target: where the text will be written; a base beside it is named by its relative path.
     """
-    configuration = found.before.parameters.configuration
-    names = [source.name for source in found.sources]
+    configuration = result.before.parameters.configuration
+    names = [source.name for source in result.sources]
     logs = ", ".join(filter(None, names)) or "logs"
     head = {
         "extends": _base(machine, target),
         "configuration": configuration.applied if configuration else "",
-        "source": f"Identified on {found.date[:10]} from {logs}",
+        "source": f"Identified on {result.date[:10]} from {logs}",
     }
-    record = {"logs": names, "sha256": [source.sha256 for source in found.sources]}
+    record = {"logs": names, "sha256": [source.sha256 for source in result.sources]}
     comments, outside = dict[str, list[str]](), list[str]()
     for parameter, value, error in zip(
-        found.parameters, found.values, found.standard_errors, strict=True
+        result.parameters, result.values, result.standard_errors, strict=True
     ):
         comment = (
             f"# {parameter.label}: {number(value)} +- {number(error, 2)} {parameter.unit}, "
@@ -134,17 +134,17 @@ def identified_toml(found: Identification, machine: str, target: Path) -> str:
             comments.setdefault(field, []).append(comment)
         else:
             outside += [comment, f'"{parameter.path}" = {toml_value(value)}']
-    lines = [f"# {found.platform.name} as identified on {found.date}. Values are SI."]
+    lines = [f"# {result.platform.name} as identified on {result.date}. Values are SI."]
     lines += [f"{key} = {toml_value(text)}" for key, text in head.items() if text]
     for field, field_comments in comments.items():
-        lines += ["", *field_comments, f"{field} = {toml_value(_value(found.platform, field))}"]
-    lines += ["", "[identified]", f"date = {found.date}"]
+        lines += ["", *field_comments, f"{field} = {toml_value(_value(result.platform, field))}"]
+    lines += ["", "[identified]", f"date = {result.date}"]
     lines += [f"{key} = {toml_value(texts)}" for key, texts in record.items()]
     return "\n".join([*lines, *outside]) + "\n"
 
 
 def write_identified(
-    found: Identification, machine: str, path: str | Path, *, replace: bool = False
+    result: Identification, machine: str, path: str | Path, *, replace: bool = False
 ) -> Path:
     """Write the file of the identified machine; returns its path.
 
@@ -153,7 +153,7 @@ def write_identified(
     """
     target = as_path(path)
     check_replaced(target, "out", replace=replace)
-    return write_text(target, identified_toml(found, machine, target))
+    return write_text(target, identified_toml(result, machine, target))
 
 
 def _base(machine: str, target: Path) -> str:
@@ -271,15 +271,19 @@ def identify(
     selected = select(platform, parameters, spreads)
     segments, cuts = log_segments(checked, length)
     forces = force_stage(platform, segments, selected, force_per_current=factor, **shared)
-    predictable = [each for each in selected if not each.path.startswith(FORCE_ERROR_PREFIX)]
+    predictable = [
+        parameter for parameter in selected if not parameter.path.startswith(FORCE_ERROR_PREFIX)
+    ]
     recordings, notes = _recordings(
         platform, segments, forces, predictable if if_unobservable == "refuse" else ()
     )
     predicted = None
     if forces is not None and if_unobservable == "refuse":
-        alone = [each for each in selected if not recordings or each not in predictable]
+        alone = [
+            parameter for parameter in selected if not recordings or parameter not in predictable
+        ]
         seen = forces.estimate.visibility
-        if any(each in seen.unobservable for each in alone):
+        if any(parameter in seen.unobservable for parameter in alone):
             sentences = listed(seen.sentences, "; ")
             message = f"cannot be identified from these forces: {sentences}; {GO_ON}"
             raise InputError("parameters", message)
@@ -288,14 +292,14 @@ def identify(
         predict = partial(prediction_stage, platform, recordings, predictable, forces, **options)
         predicted = predict()
         if predicted is not None and predicted.surpassed:
-            better = [each for each in predicted.surpassed if each in predictable]
+            better = [parameter for parameter in predicted.surpassed if parameter in predictable]
             notes.append(
-                f"{listed(each.path for each in better)} as the forces show: on data kept apart "
-                "that is better than what predictions of the encoders gave"
+                f"{listed(parameter.path for parameter in better)} as the forces show: on data "
+                "kept apart that is better than what predictions of the encoders gave"
             )
             predicted = predict(settled=better)
     seconds = [stop - start for start, stop in (log.span for log in segments)]
-    named = tuple(sources) or tuple(Source("", "", each) for each in seconds)
+    named = tuple(sources) or tuple(Source("", "", duration) for duration in seconds)
     return _merged(platform, selected, forces, predicted, [*cuts, *notes], named)
 
 
@@ -348,8 +352,11 @@ def _merged(
     linear = None if forces is None else forces.estimate
     unsettled = [
         k
-        for k, each in enumerate(() if linear is None else linear.parameters)
-        if linear and each in chosen and each not in settled and each in linear.decision.free
+        for k, parameter in enumerate(() if linear is None else linear.parameters)
+        if linear
+        and parameter in chosen
+        and parameter not in settled
+        and parameter in linear.decision.free
     ]
     names: tuple[Parameter, ...] = ()
     values, covariance, margins = np.empty(0), np.empty((0, 0)), np.empty(0)
@@ -365,14 +372,14 @@ def _merged(
     order = sorted(range(len(names)), key=lambda k: chosen.index(names[k]))
     names, values, margins = tuple(names[k] for k in order), values[order], margins[order]
     covariance = covariance[np.ix_(order, order)]
-    fixed = tuple(each for each in chosen if each not in names)
+    fixed = tuple(parameter for parameter in chosen if parameter not in names)
     if not names:
         raise InputError(
             "parameters",
-            f"{listed(each.path for each in fixed)} cannot be estimated: measured forces show "
-            "their own scale, delay and biases, predictions show all other parameters",
+            f"{listed(parameter.path for parameter in fixed)} cannot be estimated: measured forces "
+            "show their own scale, delay and biases, predictions show all other parameters",
         )
-    if forces is None and any(each.path.startswith(FORCE_ERROR_PREFIX) for each in fixed):
+    if forces is None and any(parameter.path.startswith(FORCE_ERROR_PREFIX) for parameter in fixed):
         notes = [*notes, "scale, delay and biases of forces show in measured forces alone"]
     return Identification(
         before=platform,

@@ -125,13 +125,15 @@ def force_stage(
     if samples[0].where == "motors":
         prefixes = FORCE_BIAS_PREFIX, MOTOR_TERM_PREFIX
         drive_parameters += tuple(
-            each for path, each in errors_of_forces.items() if path.startswith(prefixes)
+            parameter for path, parameter in errors_of_forces.items() if path.startswith(prefixes)
         )
-    parameters_by_path = {each.path: each for each in (*linear_parameters, *drive_parameters)}
-    used, kept = zip(*(_parts(each, holdout) for each in samples), strict=True)
+    parameters_by_path = {
+        parameter.path: parameter for parameter in (*linear_parameters, *drive_parameters)
+    }
+    used, kept = zip(*(_parts(sample, holdout) for sample in samples), strict=True)
     choice: Choice = "hold" if if_unobservable == "hold" else "prior"
     estimate = linear_estimate(platform, tuple(parameters_by_path.values()), used, choice=choice)
-    tested = joined([linear_model(platform, estimate.parameters, each) for each in kept])
+    tested = joined([linear_model(platform, estimate.parameters, sample) for sample in kept])
     fits = (
         _fit("identified from", estimate.model, estimate.values),
         _fit("kept apart", tested, estimate.values),
@@ -183,7 +185,7 @@ def _parts(samples: ForceSamples, holdout: float) -> tuple[ForceSamples, ForceSa
 def _fit(part: str, model: LinearModel, values: Any) -> Fit:
     """Return the errors of forces with the nominal values and with others."""
     both = nominal_array(model.parameters), values
-    errors = np.array([model.measured - model.predicted(each) for each in both])
+    errors = np.array([model.measured - model.predicted(values) for values in both])
     return Fit(part, len(model.measured), *np.sqrt((errors**2).mean(axis=1)).tolist())
 
 
@@ -259,7 +261,9 @@ def prediction_stage(
     fits, errors = _fits(used, tested, solution)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
-    unsure = [backlash_warning(each, reversals, solution.last_step) for each in decision.free]
+    unsure = [
+        backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
+    ]
     white = _whiteness(used, solution)
     cov = _covariance(solution, decision.free, unsure, white)
     patterns = () if white.is_white else tuple(find_patterns(used, solution))
@@ -369,7 +373,7 @@ def _surpassed(
     # Above 1 where the forces are better.
     ratio *= _rms(kept, values) / max(_rms(kept, mixed_values), MIN_DENOMINATOR)
     if abs(ratio - 1.0) < TIE_TOLERANCE:
-        rows = [forces.estimate.parameters.index(each) for each in shared_parameters]
+        rows = [forces.estimate.parameters.index(parameter) for parameter in shared_parameters]
         errors = forces.estimate.standard_errors[rows]
         ratios = np.sqrt(np.diag(square))[shared_indices] / errors
         ratio = float(np.exp(np.mean(np.log(ratios))))
@@ -406,11 +410,11 @@ def _decided(
     """
     shown = () if forces is None else forces.shown
     left_to_forces: list[Parameter] = []
-    while kept := [k for k, each in enumerate(parameters) if each not in left_to_forces]:
+    while kept := [k for k, parameter in enumerate(parameters) if parameter not in left_to_forces]:
         seen = visibility(slopes[:, kept], [parameters[k] for k in kept])
-        left = [each for each in seen.unobservable if each in shown]
+        left = [parameter for parameter in seen.unobservable if parameter in shown]
         for direction in seen.unobservable_directions:
-            left += [each for each in direction.parameters if each in shown][:1]
+            left += [parameter for parameter in direction.parameters if parameter in shown][:1]
         if not left:
             break
         left_to_forces += left

@@ -30,42 +30,48 @@ LABEL_HEIGHT = 60
 """[pixels] Height of the labels above and below the matrix."""
 
 
-def identification_results(found: Identification) -> Results:
+def identification_results(result: Identification) -> Results:
     """Return estimates next to the values of the file, fits, and what the logs do not show."""
-    tables = [] if found.forces is None else _force_tables(found, found.forces)
-    tables += [_parameter_table(found), *_tables_at_legs(found)]
-    if found.errors is not None:
-        tables.append(_fit_table(found.fits, "windows", *found.unit, "prediction errors, rms"))
-    sources = [(source.name or "log", source.duration, source.sha256) for source in found.sources]
+    tables = [] if result.forces is None else _force_tables(result, result.forces)
+    tables += [_parameter_table(result), *_tables_at_legs(result)]
+    if result.errors is not None:
+        tables.append(_fit_table(result.fits, "windows", *result.unit, "prediction errors, rms"))
+    sources = [(source.name or "log", source.duration, source.sha256) for source in result.sources]
     tables.append(Table("logs", ("log", "duration [s]", "SHA-256"), sources))
-    findings = [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
-    if found.fixed:
-        paths = ", ".join(parameter.path for parameter in found.fixed)
+    findings = [f"{note[:1].upper()}{note[1:]}." for note in result.notes]
+    if result.fixed:
+        paths = ", ".join(parameter.path for parameter in result.fixed)
         findings.append(f"Held at the values of the file: {paths}.")
-    if found.whiteness is not None:
-        kind = "noise" if found.whiteness.is_white else "more than noise"
+    if result.whiteness is not None:
+        kind = "noise" if result.whiteness.is_white else "more than noise"
         findings.append(
             f"The errors that are left are {kind}: means of windows are "
-            f"{found.whiteness.persistence:.2g} times those of noise, with probability "
-            f"{found.whiteness.probability:.2g}."
+            f"{result.whiteness.persistence:.2g} times those of noise, with probability "
+            f"{result.whiteness.probability:.2g}."
         )
-    title = f"Identification of {found.platform.name}"
-    return Results(title, findings, tables, _figures(found))
+    title = f"Identification of {result.platform.name}"
+    return Results(title, findings, tables, _figures(result))
 
 
-def _parameter_table(found: Identification) -> Table:
+def _parameter_table(result: Identification) -> Table:
     """Return values before and after, intervals, and the fraction of the prior's spread left."""
-    errors = found.standard_errors
-    columns = zip(found.parameters, found.values, found.margins * errors, errors, strict=True)
+    errors = result.standard_errors
+    columns = zip(result.parameters, result.values, result.margins * errors, errors, strict=True)
     rows = [
         (
-            *(each.path, number(each.nominal, 5), number(value), _interval(half_width), each.unit),
-            *(number(each.prior_std, 2), f"{100.0 * error / each.prior_std:.2g} %"),
+            *(
+                parameter.path,
+                number(parameter.nominal, 5),
+                number(value),
+                _interval(half_width),
+                parameter.unit,
+            ),
+            *(number(parameter.prior_std, 2), f"{100.0 * error / parameter.prior_std:.2g} %"),
         )
-        for each, value, half_width, error in columns
+        for parameter, value, half_width, error in columns
     ]
     titles = ("parameter", "file", "identified", "95 %", "unit", "spread", "left of it")
-    return Table(found.summary, titles, rows)
+    return Table(result.summary, titles, rows)
 
 
 def _interval(half_width: float) -> str:
@@ -73,13 +79,13 @@ def _interval(half_width: float) -> str:
     return f"+- {number(half_width, 2)}" if np.isfinite(half_width) else "withheld"
 
 
-def _tables_at_legs(found: Identification) -> list[Table]:
+def _tables_at_legs(result: Identification) -> list[Table]:
     """Return friction and inertia of motors as legs or cranks see them."""
-    legs, rows = found.platform.parameters.legs, []
-    force_unit, coordinate_unit = found.platform.force_unit, found.platform.coordinate_unit
+    legs, rows = result.platform.parameters.legs, []
+    force_unit, coordinate_unit = result.platform.force_unit, result.platform.coordinate_unit
     units = {"friction_torque": force_unit, "viscous_torque": f"{force_unit} s/{coordinate_unit}"}
-    half_widths = found.margins * found.standard_errors
-    columns = zip(found.parameters, found.values, half_widths, strict=True)
+    half_widths = result.margins * result.standard_errors
+    columns = zip(result.parameters, result.values, half_widths, strict=True)
     for parameter, value, half_width in columns:
         name = parameter.path.rpartition("drive.")[2]
         ratio = getattr(legs[parameter.leg or 0].drive, "ratio", None)
@@ -94,15 +100,15 @@ def _tables_at_legs(found: Identification) -> list[Table]:
     return [Table("", titles, rows)] if rows else []
 
 
-def _force_tables(found: Identification, stage: ForceStage) -> list[Table]:
+def _force_tables(result: Identification, stage: ForceStage) -> list[Table]:
     """Return errors of the forces, and how to correct their signal."""
-    force_unit = found.platform.force_unit
+    force_unit = result.platform.force_unit
     return [
         _fit_table(stage.fits, "samples", 1.0, force_unit, "errors of the forces, rms"),
         Table(
             "",
             ("lines of a mapping file that correct the signal",),
-            [(text,) for text in mapping_lines(found.platform, stage)],
+            [(text,) for text in mapping_lines(result.platform, stage)],
         ),
     ]
 
@@ -114,22 +120,22 @@ def _fit_table(fits: Sequence[Fit], what: str, scale: float, unit: str, title: s
     return Table(title, (what, "count", "file", "identified", "unit"), rows)
 
 
-def _figures(found: Identification) -> list[Figure]:
+def _figures(result: Identification) -> list[Figure]:
     """Return the figures of a result."""
     matrix = Figure(
         "Correlation of the estimates",
         "Near 1 or -1 two parameters can hardly be told apart. Stages count as independent.",
-        partial(_matrix, found),
+        partial(_matrix, result),
     )
-    if found.errors is None or found.whiteness is None:
+    if result.errors is None or result.whiteness is None:
         return [matrix]
-    return [*_prediction_figures(found, found.errors, found.whiteness), matrix]
+    return [*_prediction_figures(result, result.errors, result.whiteness), matrix]
 
 
-def _prediction_figures(found: Identification, errors: Errors, white: Whiteness) -> list[Figure]:
+def _prediction_figures(result: Identification, errors: Errors, white: Whiteness) -> list[Figure]:
     """Return the figures of prediction errors: over time, frequency and lag."""
-    unit = found.platform.coordinate_unit
-    holdout = found.fits[-1].windows
+    unit = result.platform.coordinate_unit
+    holdout = result.fits[-1].windows
     over_time = Axes(
         f"error, rms of a window [µ{unit}]",
         [
@@ -173,16 +179,16 @@ def _prediction_figures(found: Identification, errors: Errors, white: Whiteness)
     ]
 
 
-def _matrix(found: Identification) -> Any:
+def _matrix(result: Identification) -> Any:
     """Return the figure of the correlations between estimates."""
     plotly_graphs = optional("plotly.graph_objects")
-    names = [parameter.path for parameter in found.parameters]
+    names = [parameter.path for parameter in result.parameters]
     height = max(MIN_HEIGHT, LABEL_HEIGHT + ROW_HEIGHT * len(names))
     figure = plotly_graphs.Figure(layout=layout(height, 12))
     color_scale = [(0.0, CURVE_COLORS[1]), (0.5, BACKGROUND_COLOR), (1.0, CURVE_COLORS[0])]
     figure.add_trace(
         plotly_graphs.Heatmap(
-            z=np.round(found.correlation, 3),
+            z=np.round(result.correlation, 3),
             x=[str(k + 1) for k in range(len(names))],
             y=[f"{name}  {k + 1}" for k, name in enumerate(names)],
             zmin=-1.0,

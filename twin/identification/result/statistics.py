@@ -36,12 +36,12 @@ def covariance(
     above the prior's: a single window says nothing about its own errors.
 
     What a model misses may be the same in all windows, and the estimates may have taken up as much
-    of it as they leave. With a square m_w of it in window w, that adds a standard deviation of
+    of it as they leave. With a size m_w of it in window w, that adds a standard deviation of
     sum_w m_w |A_w H^-1| to each parameter: the effects of all windows add up.
 
     Args:
         errors: `(W, m)` of each recording, in standard deviations.
-        slopes: `(W, m, p)` likewise.
+        slopes: `(W, m, p)` of these errors by the scaled parameters.
         misfit: `(W,)` what the model misses in the windows of all recordings, as root of the sum of
             the squares of errors; None for nothing.
 
@@ -67,7 +67,9 @@ def covariance(
         )
         sandwich += window_sums.T @ window_sums / (NEIGHBOUR_WINDOWS + 1)
     if misfit is not None:
-        effects = np.concatenate([np.linalg.norm(each @ inverse, axis=1) for each in slopes])
+        effects = np.concatenate(
+            [np.linalg.norm(window_slopes @ inverse, axis=1) for window_slopes in slopes]
+        )
         taken_up = misfit @ effects / np.sqrt(np.diag(inverse))
         sandwich += inverse * np.outer(taken_up, taken_up)
     variances = np.clip(np.diag(sandwich), np.diag(inverse), 1.0)

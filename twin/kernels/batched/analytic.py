@@ -18,7 +18,7 @@ from twin.kernels.jit import by_kind, compiled, device
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import copy, turned
-from twin.kernels.plant.actuation import actuate
+from twin.kernels.plant.actuation import COORDINATE_ROW, RATE_ROW, actuate, read_actuators
 from twin.kernels.plant.columns import (
     EARLIER_LEG_RATE,
     EFFORT,
@@ -27,7 +27,6 @@ from twin.kernels.plant.columns import (
     SPEED,
     VELOCITY_MODE,
 )
-from twin.kernels.plant.reading import COORDINATE_ROW, RATE_ROW, read_actuators
 
 COUNTER_COUNT = 4
 
@@ -115,7 +114,7 @@ class DriveArrays(NamedTuple):
     last_readings: FloatArray
     """`(N, n)` last readings of the encoders"""
     readings: FloatArray
-    """`(N, ROW_COUNT, n)` work array for the readings"""
+    """`(N, READING_ROW_COUNT, n)` work array for the readings"""
     counters: Any
     """`(N, COUNTER_COUNT)` whole numbers"""
     queue: FloatArray

@@ -10,8 +10,8 @@ from twin.kernels.dynamics.forward import inverse_dynamics
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics import newton_step, residual
 from twin.kernels.legs.dispatch import actuation_rate, constraint_count, project_onto_constraints
+from twin.kernels.legs.interface import platform_state
 from twin.kernels.linear_algebra import Vector, turned
-from twin.kernels.platform_state import platform_state
 
 NEWTON_STEPS = 4
 """Largest number of Newton steps; from the pose of the last sample two reach rounding error."""

@@ -24,9 +24,8 @@ from twin.kernels.integrators import Stages, driven_step
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics import fill_row
 from twin.kernels.legs.dispatch import actuation
-from twin.kernels.legs.interface import Legs
+from twin.kernels.legs.interface import Legs, resting_state
 from twin.kernels.linear_algebra import factor_positive, solve_lower, solve_upper, turned
-from twin.kernels.platform_state import resting_state
 
 
 class PlanReference(NamedTuple):

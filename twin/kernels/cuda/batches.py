@@ -60,8 +60,7 @@ from twin.kernels.kinematics import (
     jacobian_derivative,
 )
 from twin.kernels.legs.dispatch import attribute
-from twin.kernels.legs.interface import Legs
-from twin.kernels.platform_state import platform_state
+from twin.kernels.legs.interface import Legs, platform_state
 
 BODY_SHAPE = (BODY_SIZE,)
 """Shape of the constants of the platform's body."""

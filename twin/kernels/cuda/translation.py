@@ -37,9 +37,9 @@ Function = Callable[..., Any]
 class Translation:
     """Functions of a graphics card that compute what kernels compute for a kind of legs."""
 
-    def __init__(self, kind: type) -> None:
-        """Translate for constants of the legs of type `kind`."""
-        self._kind = kind
+    def __init__(self, legs_type: type) -> None:
+        """Translate for legs whose constants are a tuple of `legs_type`."""
+        self._legs_type = legs_type
         self._translated: dict[Function, Function] = {bring_pivot_up: on_card(selected_pivot_up)}
 
     def __call__(self, function: Function) -> Function:
@@ -83,7 +83,7 @@ class Translation:
         choose: Any = IMPLEMENTATION_CHOOSERS[stub]
         placeholder_arguments = [None] * (choose.__code__.co_argcount - 1)
         implementation: Function = choose(
-            SimpleNamespace(instance_class=self._kind), *placeholder_arguments
+            SimpleNamespace(instance_class=self._legs_type), *placeholder_arguments
         )
         return implementation
 

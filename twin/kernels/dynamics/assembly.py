@@ -20,7 +20,7 @@ from twin.kernels.legs.dispatch import (
     leg_energy,
     response,
 )
-from twin.kernels.legs.interface import Legs
+from twin.kernels.legs.interface import Legs, PlatformState
 from twin.kernels.linear_algebra import (
     Matrix,
     Vector,
@@ -32,7 +32,6 @@ from twin.kernels.linear_algebra import (
     scale,
     subtract,
 )
-from twin.kernels.platform_state import PlatformState
 
 BODY_MASS = 0
 

@@ -41,7 +41,7 @@ from twin.kernels.legs.dispatch import (
     deflections_per_leg,
     project_onto_constraints,
 )
-from twin.kernels.legs.interface import Legs
+from twin.kernels.legs.interface import Legs, PlatformState, platform_state
 from twin.kernels.linear_algebra import (
     dot,
     factor_positive,
@@ -51,7 +51,6 @@ from twin.kernels.linear_algebra import (
     solve_positive,
     solve_upper,
 )
-from twin.kernels.platform_state import PlatformState, platform_state
 
 MULTIPLIER_PIVOT_RATIO = 1e-13
 """Ratio of squared pivots below which the constraints do not determine their multipliers."""

@@ -13,9 +13,8 @@ from typing import Any, ParamSpec, TypeVar
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import by_kind
 from twin.kernels.legs import pillar, rps, rrs, rss, strut, ups, upu, viscoelastic
-from twin.kernels.legs.interface import LegResponse, Legs
+from twin.kernels.legs.interface import Acceleration, LegResponse, Legs, PlatformState
 from twin.kernels.linear_algebra import Matrix, Vector
-from twin.kernels.platform_state import Acceleration, PlatformState
 
 P = ParamSpec("P")
 R = TypeVar("R")

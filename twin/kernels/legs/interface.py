@@ -1,6 +1,6 @@
 """Interface of a kind of leg: what all kinds share, and what each returns.
 
-A kind of leg is a folder with these names in its modules; `twin.kernels.legs.dispatch` lists them.
+A kind of leg is a module with these names; `twin.kernels.legs.dispatch` lists them.
 
 - a type of constants, a NamedTuple of one array `rows` `(n, LEG_SIZE)`. Kernels compile for this
   type, so that they contain no code of other kinds.
@@ -17,16 +17,64 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.linear_algebra import Vector
+from twin.kernels.jit import device
+from twin.kernels.linear_algebra import Matrix, Vector, rotation
 
 BASE_JOINT = 0
+
 PLATFORM_JOINT = 3
+
 AXIS = 6
 """Joint axis fixed in the base: first of a universal joint, or of a crank."""
+
 GEOMETRY_SIZE = 9
 
 HOME_FRAME, HOME_COORDINATE, HOME_SIZE = 0, 9, 10
 """Entries of the home rows: leg frame (rows of the rotation leg to base), actuator coordinate."""
+
+
+class PlatformState(NamedTuple):
+    """Position and velocity of the platform, base axes."""
+
+    position: Vector
+    """position of the reference point [m]"""
+    matrix: Matrix
+    """rotation platform to base"""
+    velocity: Vector
+    """velocity of the reference point [m/s]"""
+    omega: Vector
+    """angular velocity [rad/s]"""
+
+
+class Acceleration(NamedTuple):
+    """Acceleration of the platform, base axes."""
+
+    linear: Vector
+    """acceleration of the reference point [m/s2]"""
+    angular: Vector
+    """angular acceleration [rad/s2]"""
+
+
+@device
+def platform_state(pose: FloatArray, twist: FloatArray) -> PlatformState:
+    """Return the state of a pose `(7,)` and a twist `(6,)`."""
+    return PlatformState(
+        (pose[0], pose[1], pose[2]),
+        rotation(pose[3], pose[4], pose[5], pose[6]),
+        (twist[0], twist[1], twist[2]),
+        (twist[3], twist[4], twist[5]),
+    )
+
+
+@device
+def resting_state(pose: FloatArray) -> PlatformState:
+    """Return the state of a pose `(7,)` at rest."""
+    return PlatformState(
+        (pose[0], pose[1], pose[2]),
+        rotation(pose[3], pose[4], pose[5], pose[6]),
+        (0.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0),
+    )
 
 
 class Legs(Protocol):

@@ -28,7 +28,10 @@ from twin.kernels.legs.interface import (
     GEOMETRY_SIZE,
     HOME_COORDINATE,
     PLATFORM_JOINT,
+    Acceleration,
     LegResponse,
+    PlatformState,
+    platform_state,
 )
 from twin.kernels.linear_algebra import (
     Matrix,
@@ -43,7 +46,6 @@ from twin.kernels.linear_algebra import (
     scale,
     subtract,
 )
-from twin.kernels.platform_state import Acceleration, PlatformState, platform_state
 
 JOINT_COUNT = 3
 

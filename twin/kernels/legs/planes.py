@@ -24,7 +24,7 @@ from math import acos, atan2, inf, sqrt
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
+from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT, PlatformState
 from twin.kernels.legs.rss import nearest
 from twin.kernels.linear_algebra import (
     Matrix,
@@ -39,7 +39,6 @@ from twin.kernels.linear_algebra import (
     subtract,
     turned,
 )
-from twin.kernels.platform_state import PlatformState
 
 CONSTRAINT_COUNT = 3
 """Constraints on the platform's motion, one of each of the three legs."""

@@ -7,10 +7,9 @@ from typing import NamedTuple
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs import planes, ups
-from twin.kernels.legs.interface import AXIS, HOME_COORDINATE
+from twin.kernels.legs.interface import AXIS, HOME_COORDINATE, Acceleration, PlatformState
 from twin.kernels.legs.ups import leg_line, tip_motion
 from twin.kernels.linear_algebra import row
-from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 2
 

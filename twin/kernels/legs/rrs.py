@@ -7,10 +7,9 @@ from typing import NamedTuple
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs import planes, rss
-from twin.kernels.legs.interface import AXIS
+from twin.kernels.legs.interface import AXIS, Acceleration, PlatformState
 from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, SMALLEST_GAIN, nearest
 from twin.kernels.linear_algebra import row
-from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 2
 

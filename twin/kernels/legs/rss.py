@@ -38,11 +38,12 @@ from twin.kernels.legs.interface import (
     BASE_JOINT,
     GEOMETRY_SIZE,
     HOME_COORDINATE,
+    Acceleration,
     LegResponse,
+    PlatformState,
 )
 from twin.kernels.legs.ups import leg_vector, tip_motion, universal_joint
 from twin.kernels.linear_algebra import Matrix, Vector, add, cross, dot, row, scale, subtract
-from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 3
 

@@ -11,10 +11,9 @@ from typing import NamedTuple
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs import ups
-from twin.kernels.legs.interface import LegResponse
+from twin.kernels.legs.interface import LegResponse, PlatformState
 from twin.kernels.legs.ups import leg_line
 from twin.kernels.linear_algebra import Vector, add, cross, dot, scale
-from twin.kernels.platform_state import PlatformState
 
 STIFFNESS = ups.LEG_SIZE
 

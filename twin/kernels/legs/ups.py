@@ -30,7 +30,9 @@ from twin.kernels.legs.interface import (
     GEOMETRY_SIZE,
     HOME_COORDINATE,
     PLATFORM_JOINT,
+    Acceleration,
     LegResponse,
+    PlatformState,
 )
 from twin.kernels.linear_algebra import (
     Matrix,
@@ -44,7 +46,6 @@ from twin.kernels.linear_algebra import (
     scale,
     subtract,
 )
-from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 3
 
@@ -403,14 +404,10 @@ def response(
     """Return effective masses and bias force of leg i at its tip; see `LegResponse`."""
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     arm_rate = cross(state.omega, arm)
-    known_acceleration = cross(state.omega, arm_rate)
+    centripetal = cross(state.omega, arm_rate)
     x, y, tangent, axis_sine = leg_frame(row(legs, i, AXIS), along)
     omega, rate = leg_rotation(x, y, along, tangent, length, add(state.velocity, arm_rate))
-    known_acceleration = (
-        dot(known_acceleration, x),
-        dot(known_acceleration, y),
-        dot(known_acceleration, along),
-    )
+    known_acceleration = (dot(centripetal, x), dot(centripetal, y), dot(centripetal, along))
     alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known_acceleration)
     leg_gravity = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
     motion = LegMotion(length, rate, second_rate, tangent, omega, alpha, leg_gravity)

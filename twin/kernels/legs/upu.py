@@ -25,7 +25,7 @@ from typing import NamedTuple
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs import ups
-from twin.kernels.legs.interface import AXIS, LegResponse
+from twin.kernels.legs.interface import AXIS, Acceleration, LegResponse, PlatformState
 from twin.kernels.legs.rss import nearest
 from twin.kernels.legs.ups import SINGULAR_SINE, leg_line, tip_motion
 from twin.kernels.linear_algebra import (
@@ -39,7 +39,6 @@ from twin.kernels.linear_algebra import (
     scale,
     subtract,
 )
-from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 6
 

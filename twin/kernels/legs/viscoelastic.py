@@ -26,10 +26,16 @@ from typing import NamedTuple
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs import ups
-from twin.kernels.legs.interface import AXIS, BASE_JOINT, GEOMETRY_SIZE, LegResponse
+from twin.kernels.legs.interface import (
+    AXIS,
+    BASE_JOINT,
+    GEOMETRY_SIZE,
+    Acceleration,
+    LegResponse,
+    PlatformState,
+)
 from twin.kernels.legs.ups import SINGULAR_SINE, leg_frame, leg_line
 from twin.kernels.linear_algebra import Vector, add, cross, dot, row, scale, subtract
-from twin.kernels.platform_state import Acceleration, PlatformState
 
 JOINT_COUNT = 4
 

@@ -49,7 +49,7 @@ class _NumberArrayModel(models.StructModel):  # type: ignore[misc]
 
 
 def _view_as(number: Number, array: Any, width: Any) -> Any:
-    """Return signature and writer of the view of an array as numbers."""
+    """Return the signature of viewing an array as numbers, and what writes its code."""
     array_type = NumberArray(number, array.ndim - 1)
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
@@ -64,7 +64,7 @@ def _view_as(number: Number, array: Any, width: Any) -> Any:
 
 @written
 def as_duals(context: Any, array: Any, width: Any) -> Any:
-    """Return the view of an array `(..., 1 + w)` as values with w derivatives each."""
+    """Return an array `(..., 1 + w)` as values with w derivatives; `width` is a tuple of w."""
     return _view_as(Dual(width.count), array, width)
 
 
@@ -108,10 +108,10 @@ def _pointer(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
     array = arrayobj.make_array(array_type.floats)(context, builder, view.floats)
     is_tuple = isinstance(index, types.BaseTuple)
     parts = cgutils.unpack_tuple(builder, args[1], len(index)) if is_tuple else [args[1]]
-    index_values = list(index) if is_tuple else [index]
+    kinds = list(index) if is_tuple else [index]
     cast_indices = [
-        context.cast(builder, index_type, index_value, types.intp)
-        for index_type, index_value in zip(parts, index_values, strict=True)
+        context.cast(builder, part, kind, types.intp)
+        for part, kind in zip(parts, kinds, strict=True)
     ]
     cast_indices.append(context.get_constant(types.intp, 0))
     return cgutils.get_item_pointer(
@@ -130,10 +130,8 @@ class _Item(AbstractTemplate):  # type: ignore[misc]
             return None
         if _is_entry(array, index):
             return signature(array.number, *args)
-        item_type = get_array_index_type(array.floats, index)
-        return signature(
-            NumberArray(array.number, item_type.result.ndim - 1), array, item_type.index
-        )
+        indexing = get_array_index_type(array.floats, index)
+        return signature(NumberArray(array.number, indexing.result.ndim - 1), array, indexing.index)
 
 
 @lower_builtin(operator.getitem, NumberArray, types.Any)

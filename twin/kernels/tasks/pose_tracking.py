@@ -14,10 +14,9 @@ from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics import inverse_kinematics
 from twin.kernels.lanes import Width, lanes_memory
 from twin.kernels.legs.dispatch import actuation, project_onto_constraints
-from twin.kernels.legs.interface import Legs
+from twin.kernels.legs.interface import Legs, platform_state
 from twin.kernels.linear_algebra import dot, norm, quaternion_product, row
 from twin.kernels.numbers.arrays import as_lanes, write_column
-from twin.kernels.platform_state import platform_state
 from twin.kernels.tasks.task import (
     ENGINE_TERMINATION,
     EPISODE_CONTINUES,

@@ -125,7 +125,7 @@ class Counts:
 
     def __str__(self) -> str:
         """Return the counts as a phrase, without those that are zero."""
-        names = [each.name for each in fields(self) if each.name != "reasons"]
+        names = [count_field.name for count_field in fields(self) if count_field.name != "reasons"]
         count_texts = [f"{number} {name}" for name in names if (number := getattr(self, name))]
         return ", ".join(count_texts) or "nothing received"
 

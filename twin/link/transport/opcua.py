@@ -236,7 +236,11 @@ class OpcUaLink(NotCopied):
         assert self._mapping is not None
         channels = [Channel(name, np.zeros(1), row[None], ("",)) for name, row in values.items()]
         signals = self._mapping.apply(Log(tuple(channels)), self._machine)
-        return {each.name: each.values[0] for each in signals.channels if each.name in FIELD_WIDTHS}
+        return {
+            channel.name: channel.values[0]
+            for channel in signals.channels
+            if channel.name in FIELD_WIDTHS
+        }
 
 
 async def _existing_nodes(client: Any, identifiers: Mapping[str, str]) -> dict[str, Any]:

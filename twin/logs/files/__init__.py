@@ -112,7 +112,9 @@ def _with_signals(
     """
     count = 0
     for block in blocks:
-        channels = [each for each in block.channels if signals is None or each.name in signals]
+        channels = [
+            channel for channel in block.channels if signals is None or channel.name in signals
+        ]
         count += sum(channel.time.nbytes + channel.values.nbytes for channel in channels)
         check_bytes(path, count)
         yield Log(tuple(channels), block.metadata)

@@ -219,9 +219,9 @@ def topics(log: Log) -> list[Topic]:
     topic_list = []
     of_legs = [channel for channel in log.channels if channel.name in JOINT_FIELDS]
     joints = [
-        each
-        for each in of_legs
-        if each.width == of_legs[0].width and np.array_equal(each.time, of_legs[0].time)
+        channel
+        for channel in of_legs
+        if channel.width == of_legs[0].width and np.array_equal(channel.time, of_legs[0].time)
     ]
     if joints:
         topic_list.append(Topic("/joints", JOINTS_SCHEMA, joints))

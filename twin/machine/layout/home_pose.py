@@ -247,20 +247,20 @@ def _newton(machine: MachineDescription, start: FloatArray, target: FloatArray) 
     coordinate_scale = 1.0
     if machine.leg.actuator.coordinate_unit == "m":
         coordinate_scale = max(leg.reach for leg in machine.legs)
-    pose, length = start, machine.mean_arm
+    pose, arm = start, machine.mean_arm
     error = target - _coordinates(machine, pose)
     if np.isnan(error).any():
         leg_numbers = ", ".join(str(i + 1) for i in np.flatnonzero(np.isnan(error)))
         raise problem(
-            "home.position", f"legs {leg_numbers} cannot reach it; the search for home starts there"
+            "home.position", f"out of reach (legs: {leg_numbers}); the search for home starts there"
         )
     for _ in range(MAX_ITERATIONS):
         max_error = float(np.abs(error).max())
         if max_error < 1e-14 * coordinate_scale:
             break
         moved_machine = machine.model_copy(update={"home": _home(machine.home, pose)})
-        rows = moved_machine.home_jacobian / np.repeat([1.0, length], 3)
-        step = np.linalg.lstsq(rows, error, rcond=1e-9)[0] / np.repeat([1.0, length], 3)
+        rows = moved_machine.home_jacobian / np.repeat([1.0, arm], 3)
+        step = np.linalg.lstsq(rows, error, rcond=1e-9)[0] / np.repeat([1.0, arm], 3)
         for damping in 0.5 ** np.arange(12):
             trial_pose = turned(pose, damping * step)
             trial_error = target - _coordinates(machine, trial_pose)

@@ -1,9 +1,8 @@
-"""Kinds of legs, each a folder: parameters, constants for the equations, mechanism, template."""
+"""Kinds of legs: parameters, constants for the equations, mechanism, and template."""
 
 from twin.machine.legs.leg import LegKind
 from twin.machine.legs.pillar import PILLAR_KIND
-from twin.machine.legs.rps import RPS_KIND
-from twin.machine.legs.rrs import RRS_KIND
+from twin.machine.legs.planes import RPS_KIND, RRS_KIND
 from twin.machine.legs.rss import RSS_KIND
 from twin.machine.legs.strut import STRUT_KIND
 from twin.machine.legs.ups import UPS_KIND
@@ -20,4 +19,4 @@ LEG_KINDS: dict[str, LegKind] = {
     "rrs": RRS_KIND,
     "upu": UPU_KIND,
 }
-"""Value of `kind` in a platform.toml, and name of the folder -> the kind."""
+"""Value of `kind` in a platform.toml, and name of its template -> the kind."""

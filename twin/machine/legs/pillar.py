@@ -33,7 +33,6 @@ from twin.machine.mechanism import (
     PLATFORM_NAME,
     Z_AXIS,
     Actuator,
-    Ball,
     Body,
     Cylinder,
     Drawing,
@@ -44,6 +43,7 @@ from twin.machine.mechanism import (
     Loop,
     Point,
     Shape,
+    Sphere,
     limits,
     point_mass,
 )
@@ -351,7 +351,7 @@ def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:
     lower_end = 0.9 * leg.actuator.minimum * Z_AXIS
     return (
         Cylinder(f"{name}_shaft", "rod", 0.65 * sizes.strut_radius, ORIGIN, lower_end),
-        Ball(f"{name}_base_ball", "joint", sizes.strut_radius, ORIGIN),
+        Sphere(f"{name}_base_ball", "joint", sizes.strut_radius, ORIGIN),
     )
 
 

@@ -7,10 +7,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from twin.machine.legs.leg import Constants, LegGeometry, LegKind, LegSpring
+from twin.machine.legs.ups import UpsLeg, ends, home_frame, make_leg
 from twin.machine.legs.ups import constants as ups_constants
-from twin.machine.legs.ups import home_frame
-from twin.machine.legs.ups.mechanism import ends, make_leg
-from twin.machine.legs.ups.parameters import UpsLeg
 from twin.machine.quantity import Damping, Length, Stiffness, Table
 
 

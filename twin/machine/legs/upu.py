@@ -19,11 +19,9 @@ from twin.machine.legs.leg import (
     LegProblem,
     unit,
 )
+from twin.machine.legs.ups import UpsLeg, ends, home_frame
 from twin.machine.legs.ups import constants as ups_constants
-from twin.machine.legs.ups import home_frame
-from twin.machine.legs.ups.mechanism import ends
-from twin.machine.legs.ups.mechanism import make_leg as make_universal_leg
-from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.ups import make_leg as make_universal_leg
 from twin.machine.mechanism import (
     ORIGIN,
     PLATFORM_NAME,
@@ -133,7 +131,10 @@ class UpuLeg(UpsLeg):
 
 
 def constants(leg: UpuLeg, leg_geometry: LegGeometry) -> Constants:
-    """Return the constants of a UPS leg, and those of its upper joint and screw."""
+    """Return the constants of a UPS leg, and those of its upper joint and screw.
+
+    The sine is that of the upper joint's angle about its axis on the rod; zero at a right angle.
+    """
     common = ups_constants(leg, leg_geometry)
     direction, axis = unit(leg_geometry.vector), leg.home_axis(leg_geometry)
     platform_axis = leg_geometry.rotation @ leg.axis_on_platform(leg_geometry)
@@ -154,9 +155,9 @@ def constants(leg: UpuLeg, leg_geometry: LegGeometry) -> Constants:
 def make_leg(leg: UpuLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:
     """Return the leg: universal joint, slide, twist, pin on the rod, loops to the platform.
 
-    The rod's tip meets the platform's joint. The pin, on a hinge about the rod's axis of the upper
-    joint, meets another point of the platform's axis, so that this axis stays at a right angle to
-    the rod's. It slides along itself, because the distance of the two points is held already.
+    The rod's tip meets the platform's joint. The pin, on a hinge about the upper joint's axis on
+    the rod, meets a second point of that joint's axis on the platform: both axes stay at a right
+    angle. The pin slides along itself, because the distance of the two points is held already.
     """
     universal_leg = make_universal_leg(leg, leg_geometry, drawing)
     housing, rod = universal_leg.bodies

@@ -29,7 +29,6 @@ from twin.machine.mechanism import (
     X_AXIS,
     Z_AXIS,
     Actuator,
-    Ball,
     Body,
     Cylinder,
     Drawing,
@@ -39,6 +38,7 @@ from twin.machine.mechanism import (
     Loop,
     Point,
     Shape,
+    Sphere,
     Spring,
     ball_ends,
     bracket,
@@ -174,7 +174,7 @@ def make_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) 
         ORIGIN,
         0.4 * leg.spring_length * Z_AXIS,
     )
-    ball = Ball(f"{name}_base_ball", "joint", drawing.base_joint_radius, ORIGIN)
+    ball = Sphere(f"{name}_base_ball", "joint", drawing.base_joint_radius, ORIGIN)
     guide = Body(
         f"{name}_guide",
         BASE_NAME,
@@ -235,7 +235,7 @@ def _rod_shapes(name: str, leg: ViscoelasticLeg, drawing: Drawing) -> tuple[Shap
     lower_end = -follower_length(leg) * Z_AXIS
     return (
         Cylinder(f"{name}_shaft", "rod", appearance(leg).follower_radius, lower_end, ORIGIN),
-        Ball(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, ORIGIN),
+        Sphere(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, ORIGIN),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import one_of
+from twin.basics.arrays import bounded, one_of
 from twin.basics.toml import read_toml
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.machine import MachineParameters
@@ -119,16 +119,16 @@ class Randomisation:
     ) -> Sampled:
         """Return one machine and its task's values, at a fraction of the way from the nominal ones.
 
-        Checks as `bound` does, unless that was called last for the same object `parameters`, whose
-        task then counts as well.
+        Checks as `bound` does, unless its last call was for the same object `parameters`: the task
+        of that call then counts as well.
 
         Raises:
-            InputError: as `bound`, or the machine refused a hundred draws.
+            InputError: as `bound`, a fraction not from 0 to 1, or a hundred refused draws.
         """
         sampler = self._last
         if sampler is None or sampler.parameters is not parameters:
             sampler = self.bound(parameters)
-        return sampler.sample(generator, fraction)
+        return sampler.sample(generator, bounded(fraction, "fraction", 0.0, 1.0))
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data that `as_randomisation` reads back, for JSON, TOML or an option."""

@@ -263,7 +263,7 @@ class CueingAlgorithm(ABC):
 
     @abstractmethod
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
-        """Advance by one period; the sample `(3,)`, `(3,)` of the manoeuvre is that at its end."""
+        """Advance by one period, with the manoeuvre's sample `(3,)`, `(3,)` at the period's end."""
 
     def row(self) -> FloatArray:
         """Return values, rates and accelerations of the six axes `(3, 6)`."""

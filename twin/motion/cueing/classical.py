@@ -436,11 +436,17 @@ class AdaptiveWashout(Washout):
         cost: AdaptiveSettings | None = None,
         **options: Any,
     ) -> None:
-        """Prepare the filters at rest; `options` and errors are those of `Washout`."""
+        """Prepare the filters at rest; `options` and errors are those of `Washout`.
+
+        Raises:
+            InputError: also a frequency of zero, of translations or of yaw.
+        """
         super().__init__(platform, head, **options)
         cost_settings = AdaptiveSettings() if cost is None else cost
         as_instance(cost_settings, "cost", AdaptiveSettings)
         s = self.settings
+        if not min(*s.translation_frequency, s.rotation_frequency[0]) > 0.0:
+            raise InputError("settings", "adaptive washout needs frequencies above zero")
         self.channels = CoordinatedChannels(
             s.translation_frequency, s.tilt_rate, cost_settings, self.period
         )

@@ -38,9 +38,7 @@ MIN_REST_FRACTION = 0.3
 """Fraction of g; a manoeuvre whose specific force at rest is smaller lacks gravity."""
 
 REST_TIME = 0.2
-"""[s] Duration of low specific force from which a record lacks gravity: otherwise only free fall
-has it.
-"""
+"""[s] A specific force that is low for longer lacks gravity; a shorter one may be free fall."""
 
 REST_RATE = 0.02
 """[rad/s] Largest angular rate of a vehicle that stands still."""

@@ -291,7 +291,7 @@ class Expectation:
         self.states = self._apply(self.updates)
         self.input = inputs
 
-    def outlook(self) -> FloatArray:
+    def perceived_ahead(self) -> FloatArray:
         """Return force and rate `(2, 3, K)` perceived after 1 .. K periods."""
         return self._apply(self.horizon_outputs)
 
@@ -691,7 +691,7 @@ class PredictiveCueing(CueingAlgorithm):
         self.legs = LegRows(self.platform, self.columns, self.model, s.margin)
         self.basis, self.to_rest = resting_basis(self.model, self.cost.hessian, size)
         self.expectation = Expectation(self.period, n_periods, s.memory)
-        self.outlook = None if preview is None else self._perceived_preview(preview, n_periods)
+        self.preview = None if preview is None else self._perceived_preview(preview, n_periods)
         self.followed_fractions, self.iterations = list[float](), list[int]()
         self.problem = self._problem()
         self.program = QuadraticProgram(self.problem, s.tolerance, s.iterations)
@@ -739,9 +739,11 @@ class PredictiveCueing(CueingAlgorithm):
 
     def _problem(self) -> Problem:
         """Return the quadratic program of the next plan."""
-        known_outlook = self.outlook
+        known_preview = self.preview
         reference = (
-            self.expectation.outlook() if known_outlook is None else self._previewed(known_outlook)
+            self.expectation.perceived_ahead()
+            if known_preview is None
+            else self._previewed(known_preview)
         )
         current_state = self.states[:, :3]
         rows, lower, upper = self.legs.rows(self.plan, current_state)
@@ -769,7 +771,7 @@ class PredictiveCueing(CueingAlgorithm):
         perceived_motion = perceived(limited_force, rate, self.period / samples_per_period)
         return np.stack([signal[::samples_per_period].T for signal in perceived_motion])
 
-    def _previewed(self, outlook: FloatArray) -> FloatArray:
+    def _previewed(self, preview: FloatArray) -> FloatArray:
         """Return the part `(2, 3, K)` of the previewed perception that lies in the horizon."""
         periods = np.arange(1, len(self.model.free) + 1) + len(self.iterations)
-        return outlook[:, :, np.minimum(periods, outlook.shape[2] - 1)]
+        return preview[:, :, np.minimum(periods, preview.shape[2] - 1)]

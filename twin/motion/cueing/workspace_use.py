@@ -32,6 +32,9 @@ from twin.motion.table import (
     read_table,
 )
 
+MAX_SAMPLES = 1_000_000
+"""Largest number of times at which a motion is looked at."""
+
 SPECIFIC_FORCE_QUANTITY = ACCELERATION_QUANTITY._replace(
     name="specific force", largest=MAX_SPECIFIC_FORCE
 )
@@ -83,8 +86,15 @@ def sensed_manoeuvre(
 
 
 def sample_times(motion: Motion, period: float) -> FloatArray:
-    """Return times [s] at an even period from 0 to the end of a motion or just before."""
+    """Return times [s] at an even period from 0 to the end of a motion or just before.
+
+    Raises:
+        InputError: not a motion, or more than `MAX_SAMPLES` times.
+    """
+    as_instance(motion, "motion", Motion)  # type: ignore[type-abstract]
     count = int(motion.duration / period * (1.0 + 1e-12)) + 1
+    if count > MAX_SAMPLES:
+        raise InputError("period", f"gives {count:.3g} samples; at most {MAX_SAMPLES} are taken")
     return np.arange(count, dtype=np.float64) * period
 
 

@@ -99,8 +99,8 @@ class SavePanel:
             content = written_path.read_bytes()
         return event.client, name, content
 
-    def _hand_over(self, found: tuple[Any, str, bytes]) -> None:
-        client, name, content = found
+    def _hand_over(self, run_file: tuple[Any, str, bytes]) -> None:
+        client, name, content = run_file
         client.send_file_download(name, content, save_immediately=True)
         self._text.content = note(f"Saved {len(content) / 1e6:.1f} MB.", "record")
 

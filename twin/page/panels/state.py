@@ -430,15 +430,15 @@ def _block(lines: str) -> str:
     return f'<div style="min-height: {VERDICT_HEIGHT}">{lines}</div>'
 
 
-def verdict_line(head: str, found: Feasibility) -> str:
+def verdict_line(head: str, verdict: Feasibility) -> str:
     """Return a verdict as HTML: its word, and the limits that are violated or the closest one."""
-    verdict_text = "feasible" if found else "not feasible"
-    named_margins = found.violated[:MAX_LIMITS_NAMED] or found.margins[:1]
+    verdict_text = "feasible" if verdict else "not feasible"
+    named_margins = verdict.violated[:MAX_LIMITS_NAMED] or verdict.margins[:1]
     limits = "; ".join(_named(margin) for margin in named_margins)
-    n_more = len(found.violated) - len(named_margins)
+    n_more = len(verdict.violated) - len(named_margins)
     if n_more > 0:
         limits += f" and {n_more} more"
-    colour, separator = VERDICT_COLOURS[found.feasible], ", closest:" if found else ":"
+    colour, separator = VERDICT_COLOURS[verdict.feasible], ", closest:" if verdict else ":"
     return (
         f'{escape(head)}: <b style="color: {colour}">{verdict_text}</b>{separator} {escape(limits)}'
     )

@@ -511,11 +511,11 @@ class SceneView:
             if view == FIRST_VIEW:
                 self._first_viewpoints[client.client_id] = target_view
 
-    def place(self, found: Viewpoint) -> set[int]:
+    def place(self, target_view: Viewpoint) -> set[int]:
         """Place the cameras of all pages, and return the numbers of their clients."""
         clients = self._server.get_clients()
         for client in clients.values():
-            _turn(client, found)
+            _turn(client, target_view)
         return set(clients)
 
     @property
@@ -524,7 +524,7 @@ class SceneView:
         clients = self._server.get_clients().values()
         if not clients:
             return None
-        last_client = max(clients, key=lambda each: float(each.camera.update_timestamp))
+        last_client = max(clients, key=lambda client: float(client.camera.update_timestamp))
         viewpoint_now = Viewpoint(last_client.camera.position, last_client.camera.look_at)
         deviation = np.subtract(
             viewpoint_now, self._first_viewpoints.get(last_client.client_id, self._start)

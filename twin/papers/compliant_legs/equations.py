@@ -102,8 +102,8 @@ def _inertia_about_reference(
     machine: CompliantMachine, rotation: FloatArray, center: FloatArray
 ) -> FloatArray:
     about_center = rotation @ machine.platform_inertia @ np.swapaxes(rotation, -1, -2)
-    distance = dot(center, center)[..., None, None] * np.eye(3) - outer(center, center)
-    return np.asarray(about_center + machine.platform_mass * distance)
+    parallel_axis = dot(center, center)[..., None, None] * np.eye(3) - outer(center, center)
+    return np.asarray(about_center + machine.platform_mass * parallel_axis)
 
 
 class LegRows(NamedTuple):
@@ -414,13 +414,13 @@ def _least_forces(
             "the legs cannot hold the platform at this pose: it is singular. Move away from it.",
             {"pose": pose.copy()},
         )
-    particular_forces = right_vectors[:rank].T @ (
+    particular = right_vectors[:rank].T @ (
         left_vectors[:, :rank].T @ right_side / singular_values[:rank]
     )
-    null_forces = right_vectors[rank:].T
+    null_space = right_vectors[rank:].T
     forces = slice(-2 * n, -n)
-    particular_forces -= null_forces @ least_squares(null_forces[forces], particular_forces[forces])
-    return np.asarray(particular_forces / scale)
+    particular -= null_space @ least_squares(null_space[forces], particular[forces])
+    return np.asarray(particular / scale)
 
 
 def _solution(

@@ -198,6 +198,8 @@ class Formulation:
             y, track, force_vector, grid, records, time_and_step, tolerance
         )
         run = run_of(self.name, grid[:n_steps], records[:n_steps])
+        if not n_steps:  # no derivative at the start, so no record of it
+            records[0, :13] = np.concatenate([start_pose, motion])
         if reason != END_REACHED:
             raise self._stopped(reason, run, records[n_steps], time_and_step)
         return run
@@ -241,7 +243,7 @@ class Formulation:
         return joints.reshape(JOINT_COUNT), rates.reshape(JOINT_COUNT)
 
     def track(self, pose: FloatArray) -> FloatArray:
-        """Return the root `(18, 7)` that tracking starts from at a pose `(7,)`."""
+        """Return what root tracking starts from: joints in column 0, or else the pose in row 0."""
         track = np.zeros((JOINT_COUNT, 7))
         if self.name == "actuator":
             track[:, 0] = self._joints(pose, np.zeros(6))[0]

@@ -40,7 +40,7 @@ from twin.kernels.batched.analytic import (
 )
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.plant import columns as column
-from twin.kernels.plant.reading import ROW_COUNT
+from twin.kernels.plant.actuation import READING_ROW_COUNT
 from twin.model.ball import as_ball, is_lost, on_plate
 from twin.model.constants import changed_legs
 from twin.model.engine import FIDELITIES, State
@@ -75,7 +75,7 @@ def make_drive_arrays(size: int, actuators: int, capacity: int) -> DriveArrays:
         np.zeros((size, actuators, 2)),
         np.zeros((size, actuators)),
         np.zeros((size, actuators)),
-        np.zeros((size, ROW_COUNT, actuators)),
+        np.zeros((size, READING_ROW_COUNT, actuators)),
         np.zeros((size, COUNTER_COUNT), dtype=np.int64),
         np.zeros((size, capacity, 2, actuators)),
         np.zeros((size, actuators)),

@@ -20,8 +20,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, IndexArray, NotCopied
 from twin.engines.base import LARGEST_GAP, Scheme, check_timestep
 from twin.engines.mechanism import Mechanism, check_masses, joint_motion, make_mechanism
-from twin.engines.mjcf.ball import BALL_NAME
-from twin.engines.mjcf.robot import REFERENCE_BODY
+from twin.engines.mjcf import BALL_NAME, REFERENCE_BODY
 from twin.engines.mujoco import (
     INTEGRATION_STATE,
     FreeBody,

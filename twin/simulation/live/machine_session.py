@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_of
+from twin.basics.arrays import FloatArray, not_negative, one_of
 from twin.control import controller_names
 from twin.control.controller import DEFAULT_PERIOD, Reference
 from twin.engines import engine_names
@@ -89,7 +89,7 @@ class MachineSession:
             MissingDependencyError: a library of the engine or of the controller is missing.
         """
         chosen_settings = as_settings(settings)
-        platform = loaded_machine(machine, *_machine(chosen_settings))
+        platform = loaded_machine(machine, *_machine_settings(chosen_settings))
         self.real_time_factor = float("nan")
         self._put_home(platform, chosen_settings)
         self.machine = str(machine) if machine in known_machines() else platform.name
@@ -300,7 +300,7 @@ class MachineSession:
             MissingDependencyError: a library is missing; likewise.
         """
         settings = self.settings.with_changes(**changes)
-        if self._run.message or _machine(settings) != _machine(self.settings):
+        if self._run.message or _machine_settings(settings) != _machine_settings(self.settings):
             self._begin(settings)
         elif settings != self.settings:
             self._change(settings)
@@ -317,8 +317,12 @@ class MachineSession:
         self._begin(as_settings(current_options | settings), machine)
 
     def advance(self, duration: float) -> None:
-        """Advance by `duration` [s] in whole control periods; the remainder is kept."""
-        self._remaining_periods += duration / self.period
+        """Advance by `duration` [s] in whole control periods; the remainder is kept.
+
+        Raises:
+            InputError: a duration that is not zero or more.
+        """
+        self._remaining_periods += not_negative(duration, "duration") / self.period
         periods = int(self._remaining_periods + 1e-9)
         self._remaining_periods -= periods
         for _ in range(periods):
@@ -354,8 +358,10 @@ class MachineSession:
     def _begin(self, settings: Settings, machine: str | None = None) -> None:
         """Restart at home, perhaps with another machine; nothing changes where that fails."""
         platform, machine_name = self.platform, machine or self.machine
-        if machine_name != self.machine or _machine(settings) != _machine(self.settings):
-            platform = loaded_machine(self.machines[machine_name], *_machine(settings))
+        if machine_name != self.machine or _machine_settings(settings) != _machine_settings(
+            self.settings
+        ):
+            platform = loaded_machine(self.machines[machine_name], *_machine_settings(settings))
         old_run, old_comparison = self._run, self._comparison
         self._put_home(platform, settings)
         self.machine = machine_name
@@ -447,7 +453,7 @@ class MachineSession:
         self.history.append(self.time, values)
 
 
-def _machine(settings: Settings) -> tuple[str | None, Payload, bool]:
+def _machine_settings(settings: Settings) -> tuple[str | None, Payload, bool]:
     """Return the settings whose change requires a new machine."""
     return settings.configuration, settings.payload, settings.limits
 

@@ -14,7 +14,7 @@ from twin.charts.animation import MovingLine, animated_figure
 from twin.charts.panels import Axes, Line, columns, legs, panels_figure
 from twin.charts.style import MUTED_COLOR, TEXT_COLOR, curve_color
 from twin.errors import InputError
-from twin.machine.legs.rss.parameters import crank_vectors
+from twin.machine.legs.rss import crank_vectors
 from twin.model.machine_model import MachineModel
 from twin.rotations import angle_between, angles_from_quaternion
 from twin.simulation.recorded.files import RecordedMotion, check_machine, machine_of

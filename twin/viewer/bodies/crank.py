@@ -6,8 +6,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.legs.leg import LegGeometry
-from twin.machine.legs.rss.mechanism import appearance
-from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.rss import RssLeg, appearance
 from twin.machine.mechanism import BASE_NAME, PLATFORM_NAME, X_AXIS, Z_AXIS, Drawing
 from twin.viewer.bodies.fittings import (
     ACCENT_MATERIAL,

@@ -16,25 +16,25 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
 from twin.engines.mechanism import Mechanism, machine_drawing
-from twin.engines.mjcf.elements import add
+from twin.engines.mjcf import add
 from twin.errors import InputError
 from twin.machine.file.drawing import MESH_FIELD, Appearance
 from twin.machine.legs.leg import Leg, LegGeometry
 from twin.machine.legs.pillar import PillarLeg
-from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.rss import RssLeg
 from twin.machine.legs.strut import StrutLeg
-from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.ups import UpsLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
 from twin.machine.mechanism import (
     BASE_NAME,
     PART_COLORS,
     PLATFORM_NAME,
-    Ball,
     Box,
     Cylinder,
     Drawing,
     Shape,
+    Sphere,
 )
 from twin.viewer.bodies.crank import servo_end, servo_leg
 from twin.viewer.bodies.fittings import ACCENT_MATERIAL, METAL_MATERIAL, Part, screws
@@ -289,7 +289,7 @@ def shape_mesh(shape: Shape) -> Mesh:
     """Return the triangles of a simple shape."""
     if isinstance(shape, Cylinder):
         return rod(shape.radius, shape.start, shape.end)
-    if isinstance(shape, Ball):
+    if isinstance(shape, Sphere):
         return sphere(shape.radius).moved(shape.center)
     if isinstance(shape, Box):
         return box(shape.center, shape.size)

@@ -7,8 +7,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.machine.legs import viscoelastic
 from twin.machine.legs.leg import LegGeometry
-from twin.machine.legs.ups import mechanism as ups
-from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.ups import UpsLeg, appearance
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 from twin.machine.mechanism import (
     BASE_NAME,
@@ -38,7 +37,7 @@ from twin.viewer.bodies.meshes import helix, joined, tube, turned
 
 def screw_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> list[Part]:
     """Return a UPS leg: a ball screw in its housing, a motor next to it, joints at both ends."""
-    name, dimensions = f"leg_{leg_geometry.number}", ups.appearance(leg)
+    name, dimensions = f"leg_{leg_geometry.number}", appearance(leg)
     housing, radius = f"{name}_housing", drawing.base_joint_radius
     low, high = 1.35 * radius, dimensions.housing_length
     motor_side = leg.home_frame(leg_geometry).T @ _outward(leg_geometry)
@@ -66,7 +65,7 @@ def screw_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> list[
 
 def flexure_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> list[Part]:
     """Return a voice coil between two flexures: a strut, whose joints bend without backlash."""
-    name, dimensions = f"leg_{leg_geometry.number}", ups.appearance(leg)
+    name, dimensions = f"leg_{leg_geometry.number}", appearance(leg)
     housing, base_radius, tip_radius = (
         f"{name}_housing",
         drawing.base_joint_radius,

@@ -229,7 +229,7 @@ def modelling_statement(platform: Platform) -> Statement:
         f"frame rotated by {WRONG_ANGLE:g} rad. After {WRONG_MODEL_TIME:g} s of free fall their "
         f"poses differ by {differences[0]:.1g} and {differences[1]:.1g} (m, quaternion) from the "
         f"true model's, but e1 is {falls[1].e1.max():.0e} and {falls[2].e1.max():.0e} m, the true "
-        f"model's {falls[0].e1.max():.0e} m. e2, e3 and the energy keep its bounds too.",
+        f"model's {falls[0].e1.max():.0e} m. In all, e2, e3 and the energy stay within the bounds.",
         all(map(_consistent, falls)) and min(differences) > 1e-6,
     )
 

@@ -350,8 +350,8 @@ def check_formulation_matrices(platform: Platform) -> CaseResult:
     )
 
 
-def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[Measure]:
-    matrices, rates, kinetic = found.matrices, found.rates, found.kinetic
+def _measures(structure_set: Structures, counts: Mapping[str, Operations]) -> Iterator[Measure]:
+    matrices, rates, kinetic = structure_set.matrices, structure_set.rates, structure_set.kinetic
     # The first six of the extended rates are those of the platform, the others those of the joints.
     for name, mass, coordinate_rates in (
         ("extended", matrices["M, extended"], rates),
@@ -366,16 +366,18 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
         )
     # The first six extended coordinates are the platform's, the other 18 those of the legs.
     leg_coriolis = matrices["C, extended"].values[:, 6:, 6:]
-    force_error = np.einsum("kij,kj->ki", leg_coriolis, rates[:, 6:]) - found.leg_forces
+    force_error = np.einsum("kij,kj->ki", leg_coriolis, rates[:, 6:]) - structure_set.leg_forces
     yield Measure(
         "extended: C by eq. (15) times the rates, against the formulations' forces of the legs",
-        largest(force_error) / largest(found.leg_forces),
+        largest(force_error) / largest(structure_set.leg_forces),
         DIFFERENCE_TOLERANCE,
         "central differences of M",
     )
     coriolis = matrices["C, configuration"].values
-    force_error = np.einsum("kij,kj->ki", coriolis, rates[:, 6:]) - found.configuration_forces
-    allowed_motions = [null_space(closure_matrix) for closure_matrix in found.closure]
+    force_error = (
+        np.einsum("kij,kj->ki", coriolis, rates[:, 6:]) - structure_set.configuration_forces
+    )
+    allowed_motions = [null_space(closure_matrix) for closure_matrix in structure_set.closure]
     yield Measure(
         "configuration: C times the rates against the formulation's forces, along motions that the "
         "constraints allow",
@@ -383,11 +385,11 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
             largest(closure_matrix.T @ error)
             for closure_matrix, error in zip(allowed_motions, force_error, strict=True)
         )
-        / largest(found.configuration_forces),
+        / largest(structure_set.configuration_forces),
         DIFFERENCE_TOLERANCE,
         "central differences of M; across them the two differ by forces of the constraints",
     )
-    closure_rates = np.einsum("kij,kj->ki", found.closure, rates[:, 6:])
+    closure_rates = np.einsum("kij,kj->ki", structure_set.closure, rates[:, 6:])
     yield Measure(
         "rates that open the constraints of the configuration space",
         largest(closure_rates),
@@ -412,7 +414,7 @@ def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     )
 
 
-def _matrix_table(found: Structures) -> Table:
+def _matrix_table(structure_set: Structures) -> Table:
     rows = tuple(
         (
             name,
@@ -422,7 +424,7 @@ def _matrix_table(found: Structures) -> Table:
             f"{100.0 * structure.share:.1f}",
             *EXPRESSION_SIZES[name],
         )
-        for name, structure in found.matrices.items()
+        for name, structure in structure_set.matrices.items()
     )
     columns = ("matrix", "shape", "not zero", "of these constant", "not zero [%]")
     caption = "Printed: sizes of symbolic expressions, tables 1, 2 and 4."
@@ -449,8 +451,10 @@ def _count_table(counts: Mapping[str, Operations]) -> Table:
     return Table(title, ("formulation", *columns, *last_columns), rows, caption)
 
 
-def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[Statement, ...]:
-    rows = found.matrices
+def _statements(
+    structure_set: Structures, counts: Mapping[str, Operations]
+) -> tuple[Statement, ...]:
+    rows = structure_set.matrices
     fractions = {name: f"{100.0 * structure.share:.0f} %" for name, structure in rows.items()}
     totals = {name: count.total for name, count in counts.items()}
     operation_ratio = totals["configuration"] / totals["extended_to_task"]

@@ -23,7 +23,7 @@ from twin.validation.case import (
     Quantity,
     validation_case,
 )
-from twin.validation.cases.general.motions import constant_forces, followed_sines, sinusoidal_forces
+from twin.validation.cases.general.motions import constant_forces, sines_duration, sinusoidal_forces
 from twin.validation.measures.comparison import (
     ENGINE_LABELS,
     ENGINE_LIMITS,
@@ -251,7 +251,7 @@ def check_constraint_settings(platform: Platform) -> CaseResult:
     a stiff one. The loop gap is the largest distance between two points that a constraint holds
     together.
     """
-    duration = followed_sines(platform, SETTINGS_DURATION)
+    duration = sines_duration(platform, SETTINGS_DURATION)
     step = step_for(platform, COMPARED_TIMESTEP)
     forces = sinusoidal_forces(platform, duration, step)
     options: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}

@@ -99,7 +99,7 @@ def check_sinusoidal_forces(platform: Platform) -> CaseResult:
     and held over it, in the reference as in the engines, so that the errors are those of the
     engines alone.
     """
-    duration = followed_sines(platform, SINUSOIDAL_FORCE_DURATION)
+    duration = sines_duration(platform, SINUSOIDAL_FORCE_DURATION)
     step = compared_step(platform)
     forces = sinusoidal_forces(platform, duration, step)
     measures, plots = trajectory_comparison(
@@ -112,7 +112,7 @@ def check_sinusoidal_forces(platform: Platform) -> CaseResult:
     return check_sinusoidal_forces.result(platform, measures, plots)
 
 
-def followed_sines(platform: Platform, longest: float) -> float:
+def sines_duration(platform: Platform, longest: float) -> float:
     """Return the duration [s], at most `longest`, for which a machine follows the forces."""
     duration = duration_for(platform, longest)
     forces = sinusoidal_forces(platform, duration, compared_step(platform))

@@ -36,7 +36,7 @@ from twin.plant.inertial_sensor import InertialLog, InertialUnit
 from twin.simulation.simulate import simulate
 from twin.validation.case import Entry, Measure
 from twin.validation.measures.sampling import largest, rms
-from twin.validation.published.machines import typed_numbers
+from twin.validation.published import typed_numbers
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

@@ -17,7 +17,7 @@ from twin.validation.case import CaseResult, Entry, Measure, Table, validation_c
 from twin.validation.cases.machine_data.composition import Composition, Piece
 from twin.validation.measures.equilibrium import free_rates, rest
 from twin.validation.measures.sampling import largest
-from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
+from twin.validation.published import MACHINE_NAMES, typed_numbers
 
 POSE_SHIFT = np.array([0.004, -0.006, 0.005])
 """[m] Displacement of a pose away from home, where no symmetry can conceal an error."""

@@ -11,10 +11,10 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
+from twin.kernels.plant import actuation
 from twin.kernels.plant import columns as column
-from twin.kernels.plant import reading
+from twin.kernels.plant.actuation import read_actuators
 from twin.kernels.plant.columns import VELOCITY_MODE
-from twin.kernels.plant.reading import read_actuators
 from twin.machine.hardware.drive import ScrewDrive
 from twin.model.machine_base import ZERO_VECTOR
 from twin.plant.drives import drive_constants, equivalent_inertia
@@ -257,12 +257,12 @@ def _misread_switches(
     """Return how many of the two switches, which sit on the motor, are not read as `pressed`."""
     states, sample, zero = (
         np.zeros((1, column.STATE_COUNT)),
-        np.empty((reading.ROW_COUNT, 1)),
+        np.empty((actuation.READING_ROW_COUNT, 1)),
         np.zeros(1),
     )
     states[0, column.POSITION] = motor
     read_actuators(drive[None], states, zero, zero.copy(), 0.0, np.array([leg]), zero, sample)
-    return int((sample[[reading.AT_MINIMUM_ROW, reading.AT_MAXIMUM_ROW], 0] != pressed).sum())
+    return int((sample[[actuation.AT_MINIMUM_ROW, actuation.AT_MAXIMUM_ROW], 0] != pressed).sum())
 
 
 INCH = 0.0254

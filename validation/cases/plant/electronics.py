@@ -11,10 +11,10 @@ from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray, as_floats
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
+from twin.kernels.plant import actuation
 from twin.kernels.plant import columns as column
-from twin.kernels.plant import reading
+from twin.kernels.plant.actuation import read_actuators
 from twin.kernels.plant.columns import OUT_OF_STEP, POSITION_MODE, VELOCITY_MODE
-from twin.kernels.plant.reading import read_actuators
 from twin.machine.machine import MachineParameters
 from twin.model.engine import State
 from twin.plant.drives import drive_constants
@@ -340,7 +340,7 @@ def encoder_measures(
     samples, coordinates = [], rng.uniform(*numbers.limits, (2, READING_COUNT))
     for number, motor_position in enumerate(coordinates):
         states[:, column.POSITION] = motor_position
-        sample = np.empty((reading.ROW_COUNT, READING_COUNT))
+        sample = np.empty((actuation.READING_ROW_COUNT, READING_COUNT))
         elapsed_time, leg_coordinates = SAMPLE_TIME * number, motor_position + offset
         read_actuators(
             drives,
@@ -353,7 +353,7 @@ def encoder_measures(
             sample,
         )
         samples.append(sample)
-    counts = np.array([sample[reading.COORDINATE_ROW] for sample in samples]) / numbers.resolution
+    counts = np.array([sample[actuation.COORDINATE_ROW] for sample in samples]) / numbers.resolution
     yield Measure(
         "encoder coordinate against the motor's, in counts",
         largest(counts - coordinates / numbers.resolution),
@@ -368,7 +368,7 @@ def encoder_measures(
         "an encoder shows whole counts only; rounding of more than a million counts",
         unit="counts",
     )
-    change = samples[1][reading.RATE_ROW] * SAMPLE_TIME / numbers.resolution
+    change = samples[1][actuation.RATE_ROW] * SAMPLE_TIME / numbers.resolution
     yield Measure(
         "encoder rate times the sample time against the change of the coordinate, in counts",
         largest(change - np.diff(counts, axis=0)[0]),

@@ -24,7 +24,7 @@ from twin.machine.hardware.drive import DirectDrive, GearDrive, ScrewDrive
 from twin.plant.drives import motor_substeps
 from twin.validation.case import Entry, Measure
 from twin.validation.measures.sampling import largest, rms
-from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
+from twin.validation.published import MACHINE_NAMES, typed_numbers
 
 ENGINE_STEP = 1e-4
 """[s] Time step of the engine."""

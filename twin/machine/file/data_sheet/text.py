@@ -19,7 +19,7 @@ from twin.machine.file.data_sheet.legs import joint_tables, leg_texts, middle_he
 from twin.machine.file.data_sheet.sheet import SHEET_KINDS, DataSheet
 from twin.machine.file.read import check_new, parameters_from
 from twin.machine.legs.leg import COINCIDENCE_DISTANCE
-from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.rss import RssLeg
 from twin.machine.machine import MachineParameters
 
 HEADER_TEMPLATE = """\

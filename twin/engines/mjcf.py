@@ -7,30 +7,30 @@ stiffness as the loops. The engines of this package switch these limits off.
 
 from __future__ import annotations
 
-from xml.etree.ElementTree import Element
+from collections.abc import Iterable
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.engines.base import suitable_timestep
 from twin.engines.mechanism import Mechanism, make_mechanism
-from twin.engines.mjcf.ball import (
-    add_ball,
-    add_ball_materials,
-    add_ball_options,
-    add_ball_plate,
-    ball_home_pose,
-)
-from twin.engines.mjcf.elements import add, add_inertial, add_mesh, add_shape, document, text
 from twin.machine.mechanism import (
     BASE_NAME,
     PART_COLORS,
     PLATFORM_NAME,
     Actuator,
     Body,
+    Box,
+    Cylinder,
     Joint,
+    Mass,
     Plate,
+    Shape,
+    Sphere,
 )
+from twin.model.ball import Ball, place_on_plate
 from twin.model.machine_model import MachineModel
 
 MIN_ASPECT_RATIO = 0.7
@@ -43,6 +43,26 @@ LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 REFERENCE_BODY = "platform_reference"
 """Body without mass at the platform's reference point: a wrench on it acts on the platform there,
 at every stage of the integrator."""
+
+BALL_NAME = "ball"
+"""Name of the free body, its joint and its geom."""
+
+BALL_PLATE_NAME = "ball_plate"
+"""Name of the geom that the ball touches."""
+
+MIN_FRICTION = 1e-5
+"""Least coefficient that MuJoCo takes: about the normal [m], where the ball turns freely."""
+
+GENERATED_NOTE = "<!-- Generated from platform.toml; do not edit. -->"
+
+ZERO_TOLERANCE = 1e-15
+"""Smaller numbers are rounding errors of sines and cosines and are written as zero."""
+
+INERTIA_MARGIN = 1e-12
+"""Relative excess of the smaller moments over the largest that MuJoCo surely accepts."""
+
+MIN_INERTIA = 1e-14
+"""Mass [kg] and moment [kg m2] of massless bodies: MuJoCo requires 1e-15 of all that move."""
 
 
 def scene_xml(platform: MachineModel) -> str:
@@ -281,3 +301,137 @@ def _add_tethers(root: Element, machine: Mechanism) -> None:
         )
         for point in (tether.first, tether.second):
             add(tendon, "site", site=point)
+
+
+def add_ball_options(option: Element) -> None:
+    """Select the elliptic friction cone: the default pyramid overestimates friction along edges."""
+    option.set("cone", "elliptic")
+
+
+def add_ball_materials(asset: Element) -> None:
+    """Add the materials of ball and plate; the ball's squares make its rolling visible."""
+    ball_color, mark_color = PART_COLORS[BALL_NAME][:3], (0.95, 0.93, 0.88)
+    squares = {"type": "cube", "builtin": "checker", "width": "64", "height": "64"}
+    add(asset, "texture", name=BALL_NAME, rgb1=text(ball_color), rgb2=text(mark_color), **squares)
+    add(asset, "material", name=BALL_NAME, texture=BALL_NAME, specular="0.5", shininess="0.6")
+    add(asset, "material", name=BALL_PLATE_NAME, rgba=text(PART_COLORS[BALL_PLATE_NAME]))
+
+
+def add_ball_plate(platform: Element, ball: Ball) -> None:
+    """Add the plate to the platform's body, without mass of its own."""
+    top, bottom = ball.plate_height, ball.plate_height - ball.plate_thickness
+    shape_attributes = {"type": "cylinder", "fromto": text([0.0, 0.0, bottom, 0.0, 0.0, top])}
+    contact_attributes = {"contype": "1", "conaffinity": "0", "group": "2", "mass": "0"}
+    size = text([ball.plate_radius])
+    add(
+        platform,
+        "geom",
+        name=BALL_PLATE_NAME,
+        size=size,
+        material=BALL_PLATE_NAME,
+        **shape_attributes,
+        **contact_attributes,
+    )
+
+
+def add_ball(world: Element, ball: Ball, pose: FloatArray, contact: tuple[str, str]) -> None:
+    """Add the ball as a free body.
+
+    Args:
+        world: the worldbody.
+        ball: its numbers.
+        pose: `(7,)` pose at home.
+        contact: `solref` and `solimp` of its contact with the plate.
+    """
+    body = add(world, "body", name=BALL_NAME, pos=text(pose[:3]), quat=text(pose[3:]))
+    add(body, "freejoint", name=BALL_NAME)
+    add_inertial(body, Mass(ball.mass, np.zeros(3), ball.inertia * np.eye(3)))
+    rolling = ball.rolling_resistance * ball.radius
+    friction = [ball.friction, MIN_FRICTION, max(rolling, MIN_FRICTION)]
+    contact_attributes = {
+        "contype": "0",
+        "conaffinity": "1",
+        "condim": "6" if rolling > 0.0 else "3",
+        "friction": text(friction),
+        "priority": "1",
+        "solref": contact[0],
+        "solimp": contact[1],
+        "group": "2",
+        "mass": "0",
+    }
+    add(
+        body,
+        "geom",
+        name=BALL_NAME,
+        type="sphere",
+        size=text([ball.radius]),
+        material=BALL_NAME,
+        **contact_attributes,
+    )
+
+
+def ball_home_pose(ball: Ball, platform: FloatArray) -> FloatArray:
+    """Return the pose `(7,)` of a ball at rest on the middle of the plate, the platform at home."""
+    return place_on_plate(ball, platform, np.zeros(6))[:7]
+
+
+def add(parent: Element, tag: str, **attributes: str) -> Element:
+    """Append an element to `parent` and return it."""
+    return SubElement(parent, tag, attributes)
+
+
+def add_inertial(body: Element, mass: Mass) -> None:
+    """Give `body` its mass, centre of mass and tensor."""
+    smallest_moment, middle_moment, largest_moment = np.linalg.eigvalsh(mass.tensor)
+    # Of a flat body the largest moment is the sum of the others: rounding must not exceed it.
+    excess = max(
+        0.0,
+        largest_moment * (1.0 + INERTIA_MARGIN) - smallest_moment - middle_moment,
+        MIN_INERTIA - smallest_moment,
+    )
+    tensor = mass.tensor + excess * np.eye(3)
+    entries = text(tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+    kilograms = text([max(mass.mass, MIN_INERTIA)])
+    add(body, "inertial", pos=text(mass.center), mass=kilograms, fullinertia=entries)
+
+
+def add_shape(body: Element, shape: Shape) -> None:
+    """Draw a shape of `body`; a plate refers to the mesh that `add_mesh` makes of it."""
+    style = {"name": shape.name, "class": "drawn"}
+    color = {"material": shape.color}
+    if isinstance(shape, Cylinder):
+        ends = text([*shape.start, *shape.end])
+        add(body, "geom", **style, type="cylinder", **color, size=text([shape.radius]), fromto=ends)
+    elif isinstance(shape, Sphere):
+        position_attributes = {"pos": text(shape.center)} if shape.center.any() else {}
+        add(
+            body,
+            "geom",
+            **style,
+            type="sphere",
+            **color,
+            size=text([shape.radius]),
+            **position_attributes,
+        )
+    elif isinstance(shape, Box):
+        position_attributes = {"pos": text(shape.center), "size": text(0.5 * shape.size)}
+        add(body, "geom", **style, type="box", **color, **position_attributes)
+    else:
+        add(body, "geom", **style, type="mesh", mesh=shape.name, **color)
+
+
+def add_mesh(asset: Element, plate: Plate) -> None:
+    """Keep a plate's corners, lower face first."""
+    corners = [(x, y, z) for z in (plate.bottom, plate.top) for x, y in plate.outline]
+    add(asset, "mesh", name=plate.name, vertex=text(np.ravel(corners)))
+
+
+def text(values: Iterable[float]) -> str:
+    """Return numbers as text with 15 digits, so that rounding errors leave it unchanged."""
+    return " ".join(f"{0.0 if abs(value) < ZERO_TOLERANCE else value:.15g}" for value in values)
+
+
+def document(root: Element) -> str:
+    """Return the document as indented text under a one-line comment."""
+    ElementTree.indent(root)
+    return f"{GENERATED_NOTE}\n{ElementTree.tostring(root, encoding='unicode')}\n"

@@ -1,31 +1,104 @@
-"""An RSS leg: a motor turns a crank about a fixed axis, a rod joins its end to the platform."""
+"""RSS legs: a motor turns a crank about a fixed axis, a rod joins its end to the platform.
+
+The mechanism has two hinges for the rod's spherical joint at the elbow: a slender rod has no spin.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from twin.basics.arrays import FloatArray
-from twin.machine.body import Cylinder, LegBody
+from twin.machine import body as bodies
+from twin.machine import quantity
+from twin.machine.body import LegBody, parallel_axis
 from twin.machine.hardware.drive import CrankDrive, Encoder, RotaryActuator
 from twin.machine.legs.leg import (
     COINCIDENCE_DISTANCE,
     NEARLY_PARALLEL,
+    Constants,
     JointLimit,
     Leg,
     LegGeometry,
+    LegKind,
     LegProblem,
     LegThickness,
     check_numbers,
     check_size,
+    unit,
 )
-from twin.machine.legs.rss.parts import Crank, CrankAppearance, SlenderRod
-from twin.machine.mechanism import Mass
-from twin.machine.quantity import Angle, Direction, Length, Whole, problem
+from twin.machine.mechanism import (
+    BASE_NAME,
+    ORIGIN,
+    X_AXIS,
+    Z_AXIS,
+    Actuator,
+    Body,
+    Cylinder,
+    Drawing,
+    Ends,
+    Joint,
+    LegMechanism,
+    Loop,
+    Mass,
+    Point,
+    Sphere,
+    ball_ends,
+    bracket,
+    limits,
+    two_hinge_frame,
+)
+from twin.machine.quantity import Angle, Density, Direction, Length, Table, Whole, problem
+
+
+class SlenderRod(Table):
+    """A rod so thin that it has no moment of inertia about its own axis.
+
+    Transverse moment m L^2 / 12 about its middle.
+    """
+
+    mass: quantity.Mass | None = Field(
+        None, ge=0, description="Mass, 0 for a massless rod, or give density and radius"
+    )
+    density: Density | None = Field(None, gt=0, description="Density of the material")
+    radius: Length | None = Field(None, gt=0, description="Radius of the rod")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> SlenderRod:
+        has_both = self.density is not None and self.radius is not None
+        has_any = self.density is not None or self.radius is not None
+        if (self.mass is None) != has_both or (self.mass is not None and has_any):
+            raise ValueError("give either the mass, or density and radius")
+        return self
+
+
+class CrankAppearance(Table):
+    """Dimensions with which a crank and the rod on its end are drawn."""
+
+    crank_radius: Length = Field(gt=0, description="Radius of the crank")
+    rod_radius: Length = Field(gt=0, description="Radius of the rod")
+
+
+class Crank(NamedTuple):
+    """Crank and rod of a leg at home; directions in the base frame."""
+
+    axis: FloatArray
+    """`(3,)` axis u of the crank, unit vector"""
+    zero: FloatArray
+    """`(3,)` direction c0 of the crank at angle 0, unit vector perpendicular to the axis"""
+    angle: FloatArray
+    """`()` crank angle at home [rad]"""
+    frame: FloatArray
+    """`(3, 3)` rotation crank to base at home: columns u, z x u, z with z along the crank"""
+    elbow: FloatArray
+    """`(3,)` vector [m] from base joint to elbow at home"""
+    rod: FloatArray
+    """`(3,)` vector [m] from elbow to platform joint at home"""
+
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -199,7 +272,7 @@ class RssLeg(Leg):
         """Thickness of crank and rod as drawn, else of parts that are cylinders."""
         if self.appearance is not None:
             radii = (self.appearance.crank_radius, self.appearance.rod_radius)
-        elif isinstance(self.crank, Cylinder) and self.rod.radius is not None:
+        elif isinstance(self.crank, bodies.Cylinder) and self.rod.radius is not None:
             radii = (self.crank.outer_radius, self.rod.radius)
         else:
             return None
@@ -350,3 +423,108 @@ def crank_vectors(parameters: Any, angles: FloatArray) -> FloatArray:
     """Return the vectors `(k, n, 3)` [m] from base joints to elbows at angles `(k, n)` [rad]."""
     legs = zip(parameters.legs, parameters.home_leg_geometry, angles.T, strict=True)
     return np.stack([leg.crank_vectors(geometry, angle) for leg, geometry, angle in legs], axis=1)
+
+
+def constants(leg: RssLeg, leg_geometry: LegGeometry) -> Constants:
+    """Return the constants for the equations: geometry, masses and inertia of crank and rod."""
+    mass, center, tensor = leg.crank_mass(leg_geometry)
+    return {
+        "axis": leg.home_axis(leg_geometry),
+        "zero_direction": leg.home_zero(leg_geometry),
+        "middle_angle": 0.5 * (leg.actuator.minimum + leg.actuator.maximum),
+        "crank_length": leg.crank_length,
+        "rod_length": leg.rod_length,
+        "elbow_branch": BRANCH_SIGNS[leg.branch],
+        "rod_mass": leg.rod_mass,
+        "crank_inertia": (tensor + parallel_axis(mass, center))[0, 0],
+        "crank_mass": mass,
+        # The crank's own axes are u, -c' and c; those of the equations are u, c' and c.
+        "crank_moment": mass * center * [1.0, -1.0, 1.0],
+    }
+
+
+def home_frame(leg: RssLeg, leg_geometry: LegGeometry) -> FloatArray:
+    """Return the rotation `(9,)` rod to base at home, row after row."""
+    geometry = leg.home_geometry(leg_geometry)
+    rod_direction = unit(geometry.rod)
+    second_axis = unit(np.cross(geometry.axis, rod_direction))
+    return np.stack(
+        [second_axis, np.cross(rod_direction, second_axis), rod_direction], axis=1
+    ).ravel()
+
+
+def ends(leg: RssLeg) -> Ends:
+    """Return the dimensions drawn at the leg's ends."""
+    sizes = appearance(leg)
+    return ball_ends(1.8 * sizes.crank_radius, 1.6 * sizes.rod_radius)
+
+
+def make_leg(leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMechanism:
+    """Return the leg: crank, elbow, loop from the rod's tip to the platform."""
+    name, foot = f"leg_{leg_geometry.number}", leg_geometry.base
+    home = leg.home_geometry(leg_geometry)
+    sizes = appearance(leg)
+    crank_hinge = Joint(
+        f"{name}_actuator", "hinge", X_AXIS, limits=limits(leg.actuator, float(home.angle))
+    )
+    crank = Body(
+        f"{name}_crank",
+        BASE_NAME,
+        foot,
+        home.frame,
+        (crank_hinge,),
+        leg.crank_mass(leg_geometry),
+        (
+            Cylinder(
+                f"{name}_arm", "housing", sizes.crank_radius, ORIGIN, leg.crank_length * Z_AXIS
+            ),
+            Sphere(f"{name}_elbow", "joint", 1.4 * sizes.crank_radius, leg.crank_length * Z_AXIS),
+        ),
+    )
+    frame = two_hinge_frame(home.axis, home.rod)
+    first_hinge = Joint(f"{name}_first", "hinge", frame.T @ home.axis, f"{name}_cross")
+    second_hinge = Joint(f"{name}_second", "hinge", X_AXIS)
+    transverse_inertia = leg.rod_mass * leg.rod_length**2 / 12.0
+    tip = leg.rod_length * Z_AXIS
+    rod = Body(
+        f"{name}_rod",
+        crank.name,
+        leg.crank_length * Z_AXIS,
+        home.frame.T @ frame,
+        (first_hinge, second_hinge),
+        Mass(leg.rod_mass, 0.5 * tip, np.diag([transverse_inertia, transverse_inertia, 0.0])),
+        (
+            Cylinder(f"{name}_shaft", "rod", sizes.rod_radius, ORIGIN, tip),
+            Sphere(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, tip),
+        ),
+    )
+    half_axle = 2.0 * drawing.base_joint_radius * home.axis
+    motor = Cylinder(
+        f"{name}_motor", "joint", drawing.base_joint_radius, foot - half_axle, foot + half_axle
+    )
+    return LegMechanism(
+        (crank_hinge.name, first_hinge.name, second_hinge.name),
+        (crank, rod),
+        Actuator(f"{name}_force", crank_hinge.name, (crank_hinge.name,)),
+        (
+            Point(f"{name}_base_joint", BASE_NAME, foot),
+            Point(f"{name}_elbow", crank.name, leg.crank_length * Z_AXIS),
+            Point(f"{name}_tip", rod.name, tip),
+        ),
+        (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
+        base_shapes=(bracket(leg_geometry.number, leg_geometry.base, drawing), motor),
+    )
+
+
+def appearance(leg: RssLeg) -> CrankAppearance:
+    """Return the drawn dimensions from the file, else those of slender parts."""
+    if leg.appearance is not None:
+        return leg.appearance
+    return CrankAppearance(
+        source="derived from the leg's lengths",
+        crank_radius=max(0.025 * leg.crank_length, 0.02 * leg.rod_length),
+        rod_radius=0.015 * leg.rod_length,
+    )
+
+
+RSS_KIND = LegKind(RssLeg, constants, home_frame, ends, make_leg)

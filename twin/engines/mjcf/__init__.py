@@ -1,1 +1,0 @@
-"""MJCF documents of a machine."""
