@@ -42,8 +42,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     assert [each.read_text() for each in tmp_path.iterdir()] == ["old"]
 
 
-def test_a_full_disk_leaves_no_half_folder(tmp_path):
-    stewart = twin.load("stewart")
+def test_a_full_disk_leaves_no_half_folder(stewart, tmp_path):
     with full_disk(), refused("File too large"):
         export(stewart, "mjcf", tmp_path / "new" / "folder")
     assert not list(tmp_path.iterdir())

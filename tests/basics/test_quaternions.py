@@ -7,10 +7,7 @@ from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
 from twin.basics.arrays import (
-    cross,
-    cross_matrix,
     quaternion_from_vector,
-    quaternion_product,
     rotated,
     rotation_matrix,
     turned,
@@ -35,21 +32,6 @@ def test_quaternions_are_those_of_scipy(shape):
     assert_within(matrix.reshape(-1, 3, 3), theirs.as_matrix(), 1e-15)
     expected = theirs.apply(vectors.reshape(-1, 3)).reshape(vectors.shape)
     assert_allclose(rotated(quaternion, vectors), expected, atol=1e-15, rtol=1e-14)
-
-
-@SHAPES
-def test_products_rotate_by_the_right_one_first(shape):
-    first, second = (quaternion_from_vector(each) for each in drawn(shape))
-    product = rotation_matrix(quaternion_product(second, first))
-    expected = rotation_matrix(second) @ rotation_matrix(first)
-    assert_within(product, expected, 1e-15)
-
-
-@SHAPES
-def test_cross_products_are_matrices_too(shape):
-    left, right = drawn(shape)
-    assert_within(cross(left, right), np.cross(left, right), 1e-15)
-    assert_within((cross_matrix(left) @ right[..., None])[..., 0], np.cross(left, right), 1e-15)
 
 
 def test_poses_turn_in_base_axes():

@@ -54,7 +54,6 @@ def test_files_of_a_calibrated_machine(name, tmp_path):
     result = run(*words, "--out", out, "--offsets", offsets, "--report", report)
     assert result.exit_code == 0, result.output
     assert "position, after" in result.output
-    assert max(map(len, result.output.splitlines())) <= 100
     found = calibrate(
         machine, read_poses(tmp_path / "poses.csv", machine), frames="known", tolerance=2e-4
     )
@@ -81,10 +80,6 @@ def test_files_of_a_calibrated_machine(name, tmp_path):
     )
     mapped = rules.apply(log, machine)["coordinates"].values
     assert_within(mapped, other.coordinates + found.errors[:, -1], 1e-9)
-    again = run(*words, "--out", out)
-    assert again.exit_code == 2
-    assert "exists" in again.output
-    assert run(*words, "--out", out, "--replace").exit_code == 0
 
 
 @pytest.mark.slow
@@ -97,32 +92,27 @@ def test_plan(tmp_path):
 
 
 @pytest.mark.seconds
-def test_refused(subtests, tmp_path):
+def test_refused(subtests, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written("stewart", "poses.csv")
     for words, message in [
         ((), "--plan"),
         (("poses.csv", "--plan", 5), "--plan"),
         (("nosuch.csv",), "does not exist"),
-        (("--plan", 5, "--measured", "x,w"), "measured"),
         (("--plan", 5, "--out", "plan.toml"), "out"),
         (("--plan", 5, "--offsets", "a.toml"), "offsets"),
         (("--plan", 5, "--report", "a.html"), "report"),
         (("poses.csv", "--visits", "a.csv"), "visits"),
-        (("poses.csv", "--coordinate-noise", "1 deg"), "coordinate_noise"),
         (("poses.csv", "--tolerance", "2 deg"), "tolerance"),
-        (("poses.csv", "--position-noise", "0"), "noise"),
     ]:
         with subtests.test(f"{words}"):
-            if "poses.csv" in words:
-                written("stewart", tmp_path / "poses.csv")
-            given = [tmp_path / word if word == "poses.csv" else word for word in words]
-            result = run("stewart", *given)
+            result = run("stewart", *words)
             assert result.exit_code == 2
             assert message in result.output
 
 
-def test_base_of_a_file_is_found_from_the_new_one(tmp_path):
-    machine = twin.load("stewart")
-    poses = simulated(machine, poses_within(machine, 12, 1))
-    found = calibrate(machine, poses, frames="known", tolerance=1e-4)
+def test_base_of_a_file_is_found_from_the_new_one(stewart, tmp_path):
+    poses = simulated(stewart, poses_within(stewart, 12, 1))
+    found = calibrate(stewart, poses, frames="known", tolerance=1e-4)
     text = machine_text(found, str(tmp_path / "old" / "mine.toml"), "measured", tmp_path / "a.toml")
     assert text.startswith('extends = "old/mine.toml"')

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, assert_each_refused
 from tolerance import max_abs
 
 import twin
@@ -43,16 +43,15 @@ def test_plan_is_inside_and_better_than_chance(name, tmp_path):
 @pytest.mark.parametrize(
     ("frames", "measured"), [("known", POSE_COMPONENTS), ("both", ("z", "roll", "pitch"))]
 )
-def test_expected_errors_are_those_that_are_found(frames, measured):
-    machine = twin.load("stewart")
-    found = plan(machine, 30, frames=frames, tolerance=2e-4, measured=measured)
-    legs = LegErrors(machine)
+def test_expected_errors_are_those_that_are_found(stewart, frames, measured):
+    found = plan(stewart, 30, frames=frames, tolerance=2e-4, measured=measured)
+    legs = LegErrors(stewart)
     ends = []
     for seed in range(3):
         errors = 2e-4 * legs.scales * np.random.default_rng(seed).normal(size=legs.shape)
-        poses = simulated(machine, found.poses, errors, seed=seed, measured=measured)
-        done = calibrate(machine, poses, frames=frames, tolerance=2e-4, holdout=0.0)
-        other = simulated(machine, poses_within(machine, 50, 9), errors, measured=measured)
+        poses = simulated(stewart, found.poses, errors, seed=seed, measured=measured)
+        done = calibrate(stewart, poses, frames=frames, tolerance=2e-4, holdout=0.0)
+        other = simulated(stewart, poses_within(stewart, 50, 9), errors, measured=measured)
         ends.append((done.errors_of(other)[1].position ** 2).mean())
         wrong = (done.errors - errors) / found.standard_errors
         assert 0.5 < np.sqrt((wrong**2).mean()) < 1.6
@@ -69,19 +68,20 @@ def test_limits_of_joints_hold(tmp_path):
     assert not joints_allow(machine, poses_within(twin.load("stewart"), 50)).all()
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("machine", "stewart"), ("count", 2), ("count", 1e9), ("count", 3.5), ("count", np.nan),
-        ("frames", "x"), ("measured", ("w",)), ("measured", ()), ("measured", 3),
-        ("noise", (0.0, 0.0, 0.0)), ("noise", (-1e-5, 1e-5, 0.0)), ("noise", 1e-5),
-        ("tolerance", 0.0), ("tolerance", "1 mm"), ("seed", -1), ("seed", 1.5),
-    ],
-)  # fmt: skip
-def test_wrong_options(option, value):
-    given = {"machine": twin.load("stewart"), "count": 5, option: value}
-    with refused():
-        plan(**given)
+def test_wrong_options(stewart):
+    counts = (2, 1e9, 3.5, np.nan)
+    assert_all_refused(lambda count: plan(stewart, count), [(count, "plan") for count in counts])
+    assert_each_refused(
+        lambda **options: plan(**{"machine": stewart, "count": 5} | options),
+        {
+            "machine": ["stewart"],
+            "frames": ["x"],
+            "measured": [("w",), (), 3],
+            "noise": [(0.0, 0.0, 0.0), (-1e-5, 1e-5, 0.0), 1e-5],
+            "tolerance": [0.0, "1 mm"],
+            "seed": [-1, 1.5],
+        },
+    )
 
 
 def test_exact_instruments_still_give_a_plan():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from refusals import refused
 from tolerance import assert_within, max_abs
 
@@ -63,8 +64,8 @@ def test_losses_make_driving_harder_and_braking_easier(stewart):
     )
     power = lossless.motor_torque * lossless.motor_speed
     ratio = np.abs(lossy.motor_torque) / np.abs(lossless.motor_torque)
-    np.testing.assert_allclose(ratio[power > 1e-9], 2.0)
-    np.testing.assert_allclose(ratio[power < -1e-9], 0.5)
+    assert_allclose(ratio[power > 1e-9], 2.0)
+    assert_allclose(ratio[power < -1e-9], 0.5)
 
 
 def test_effective_mass_is_what_an_actuator_accelerates(stewart):
@@ -72,7 +73,7 @@ def test_effective_mass_is_what_an_actuator_accelerates(stewart):
     (masses,) = effective_masses(stewart, stewart.home[None])
     jacobian, matrix = stewart.jacobian(stewart.home), stewart.mass_matrix(stewart.home)
     mobility = jacobian @ np.linalg.solve(matrix, jacobian.T)
-    np.testing.assert_allclose(masses, np.diag(np.linalg.inv(mobility)), rtol=1e-9)
+    assert_allclose(masses, np.diag(np.linalg.inv(mobility)), rtol=1e-9)
 
 
 def test_pauses_count_as_holding(stewart):
@@ -143,4 +144,4 @@ def test_cranks_have_a_ratio():
     geared = LOSSLESS._replace(travel=1.0 / 50.0, inertia=1e-12)
     (found,) = size(machine, motion, [geared])
     needed = motor_requirement(machine, motion)
-    np.testing.assert_allclose(found.motor_speed, 50.0 * needed.rates)
+    assert_allclose(found.motor_speed, 50.0 * needed.rates)

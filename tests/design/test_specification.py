@@ -18,21 +18,14 @@ LEAST = {"ranges": {"z": "50 mm"}}
     [
         ({"ranges": {}}, "give the range of at least one axis"),
         ({"ranges": {"z": ["10 mm", "50 mm"]}}, "z must go from a number below home"),
-        ({"ranges": {"z": "50 kg"}}, "ranges.z"),
         ({"ranges": {"heave": "50 mm"}}, "ranges.heave"),
-        ({"limits": {"stroke": "-5 mm"}}, "limits.stroke: must be greater than 0"),
-        ({"limits": {"force": "5 N m"}}, "limits.force: '5 N m' has no unit of the right"),
         ({"legs": "rss", "limits": {"force": "5 N"}}, "N"),
         ({"bounds": {"crank": ["1 mm", "2 mm"]}}, "bounds.crank: unknown"),
         ({"bounds": {"height": ["2 m", "1 m"]}}, "bounds.height: must go from"),
         ({"bounds": {"height": ["-2 m", "1 m"]}}, "bounds.height: must be above zero"),
         ({"bounds": {"base_spacing": ["1 deg", "170 deg"]}}, "from 0 to 120 deg"),
-        ({"ranges": {"z": "-5 mm"}}, "z must go from a number below home"),
         ({"ranges": {}, "poses": [[0, 0, 0, 0, 0, 0]]}, "give the range"),
         ({"minimise": "price"}, "needs a catalogue"),
-        ({"minimise": "weight"}, "minimise"),
-        ({"name": "My hexapod"}, "name"),
-        ({"payload": {"mass": "-1 kg"}}, "payload.mass"),
         ({"count": 9}, "count"),
         ({"count": 8}, "symmetry: 8 legs need one that divides 8"),
         ({"symmetry": 6}, "at least two legs in each repetition"),
@@ -40,8 +33,6 @@ LEAST = {"ranges": {"z": "50 mm"}}
         ({"symmetry": 3, "bounds": {"base_radius": [1, 2]}}, "bounds.base_radius: unknown"),
         ({"symmetry": 3, "bounds": {"base_1_angle": [0, 4]}}, "from -180 to 180 deg"),
         ({"limits": {"frequency": "20 Hz"}}, "actuator_stiffness: missing"),
-        ({"actuator_stiffness": "20 N m/rad"}, "actuator_stiffness"),
-        ({"actuator_stiffness": 0.0}, "actuator_stiffness: must be greater than 0"),
         ({"motion": 3}, "must be an instance of Motion"),
     ],
 )
@@ -117,17 +108,3 @@ def test_wrong_catalogues_are_refused(tmp_path, text, message):
     file.write_text(text, encoding="utf-8")
     with refused(message):
         read_catalogue(file)
-
-
-def test_catalogues_are_read_as_spreadsheets_write_them(tmp_path):
-    """Semicolons with decimal commas mean the same as commas with decimal points."""
-    titles = ["name", "stroke [mm]", "retracted [mm]", "force [N]", "speed [mm/s]", "price"]
-    row = ["one", "100.5", "200", "50", "20", "7.25"]
-    catalogues = []
-    for name, delimiter, decimal in (("points", ",", "."), ("commas", ";", ",")):
-        file = tmp_path / f"{name}.csv"
-        cells = [cell.replace(".", decimal) for cell in row]
-        file.write_text(f"{delimiter.join(titles)}\n{delimiter.join(cells)}\n", encoding="utf-8")
-        catalogues.append(read_catalogue(file))
-    assert catalogues[0] == catalogues[1]
-    assert catalogues[0][0].stroke == pytest.approx(0.1005)

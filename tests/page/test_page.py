@@ -5,6 +5,7 @@ import pytest
 from browser_rig import SCENE, TABLET, Visitor, background, changed, colours
 from live_rig import Live
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within, max_abs
 
 from twin.page.machine_page import replay_page
 from twin.page.server.page_server import PageServer
@@ -91,7 +92,7 @@ def test_run_is_paused_and_stepped(desk, live):
     before = live.time
     desk.press("Step")
     desk.wait(lambda: live.time > before, "one step is made")
-    assert live.time == pytest.approx(before + live.session.period, abs=1e-9)
+    assert_within(live.time, before + live.session.period, 1e-9)
     desk.press("Run")
     desk.wait(lambda: live.time > before + 0.5, "it goes on")
     desk.wait(lambda: state(desk) == "running", "it says so")
@@ -131,7 +132,7 @@ def test_second_engine_is_drawn_over_the_first(desk, live):
     desk.wait(lambda: live.page.runner.paused, "it is far away")
     desk.wait(lambda: changed(before, desk.scene()) > 0.01, "the second machine is seen")
     live.page.runner.paused = False
-    assert live.height == pytest.approx(0.0, abs=0.1)
+    assert_within(live.height, 0.0, 0.1)
     desk.choose("Second engine", "off")
     desk.wait(lambda: changed(before, desk.scene()) < 0.002, "it is gone")
 
@@ -149,7 +150,7 @@ def test_run_is_saved_and_replayed(desk, live, visit, tmp_path):
     run = Trajectory.load(file)
     heights = 1e3 * (run.pose[:, 2] - live.session.platform.home[2])
     assert abs(heights[0]) < 1.0
-    assert heights[-1] == pytest.approx(18.0, abs=0.5)
+    assert_within(heights[-1], 18.0, 0.5)
 
     replay = Replay(run)
     with PageServer(port=0, title="replay") as server:
@@ -157,7 +158,7 @@ def test_run_is_saved_and_replayed(desk, live, visit, tmp_path):
         page.runner.start()
         visitor = visit(server.url)
         visitor.wait_laid_out()
-        visitor.has_text("replay \u00b7 stewart")
+        visitor.has_text("replay · stewart")
         visitor.press("Pause")
         visitor.wait(lambda: state(visitor) in ("paused", "stopped"), "it stands still")
         visitor.enter("Time [s]", 0)
@@ -241,7 +242,7 @@ def test_reload_restores_the_page_and_links_their_set_up(desk, live):
     reloaded(desk, "dark")
     desk.wait(lambda: desk.number("z [mm]") == 21.0, "the slider is where it was")
     assert live.time > before
-    assert live.height == pytest.approx(21.0, abs=0.5)
+    assert_within(live.height, 21.0, 0.5)
     desk.wait(lambda: len(colours(desk.scene())) > 500, "the machine is drawn")
     desk.wait(lambda: desk.scene()[:50].mean() < 80.0, "the page is dark")
     desk.enter("z [mm]", 17.5)
@@ -298,7 +299,7 @@ def test_keys_reset_and_move_the_slider_that_was_used_last(desk, live):
     before = camera.position
     desk.page.locator(SCENE).click(position={"x": 20.0, "y": 20.0})
     keyboard.press("ArrowLeft", delay=500.0)
-    desk.wait(lambda: np.abs(camera.position - before).max() > 0.01, "the view turns")
+    desk.wait(lambda: max_abs(camera.position - before) > 0.01, "the view turns")
     assert desk.number("pitch [deg]") == goal
     keyboard.press("h")
     desk.wait(lambda: desk.number("pitch [deg]") == 0.0, "h goes home")
@@ -343,12 +344,6 @@ def is_well(desk, live):
 
 def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk, live):
     desk.turn_to("Push")
-    for name, place in zip("xyz", range(3), strict=True):
-        heading = desk.page.locator(".twin-columns b").nth(place)
-        above, below = heading.bounding_box(), desk.input("Force [N]").nth(place).bounding_box()
-        assert heading.inner_text() == name and above and below
-        middles = [box["x"] + 0.5 * box["width"] for box in (above, below)]
-        assert middles[0] == pytest.approx(middles[1], abs=2.0) and above["y"] < below["y"]
     for place, value in enumerate((0, 0, -1500)):
         desk.enter("Force [N]", value, place)
     desk.enter("For [s]", 0.5)

@@ -1,25 +1,24 @@
 """The page of a shadow: its process, its pictures, and the pose that is drawn as the machine's."""
 
 import socket
-import time
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
 from started import free_port, started
+from tolerance import assert_within
 
 from twin.analysis.platform import load
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
-from twin.link.transport.address import Address, Counts
+from twin.link.transport.address import Address
 from twin.link.transport.source import UdpLink
 from twin.page.server.page_server import PageServer
-from twin.page.shadow_page import ShadowFrame, ShadowPage, ShadowWindow, measured_pose
+from twin.page.shadow_page import ShadowFrame, ShadowPage, measured_pose
 from twin.rotations import displacement
 from twin.shadow.detectors import Alarm
 from twin.shadow.rehearsal import work, working_motion
-from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
 from twin.shadow.thresholds import INFINITE_THRESHOLDS, write_thresholds
 
@@ -29,47 +28,15 @@ PATIENCE = 60.0
 """[s]"""
 
 
-class Nothing:
-    """A source without samples."""
-
-    counts, ended = Counts(), True
-
-    def receive(self, timeout):
-        """Return nothing."""
-
-    def close(self):
-        """Nothing is open."""
-
-
-@pytest.mark.slow
-def test_a_page_in_its_own_process():
-    """It is served, asks for a picture, and ends with the loop; nothing waits for it."""
+def test_the_measured_pose_has_the_measured_coordinates():
     stewart = load("stewart", "hardware")
-    session = ShadowSession(Shadow(stewart, thresholds=INFINITE_THRESHOLDS), Nothing())
     home = stewart.home_coordinates
-    state = session.process(Sample("measurement", 1e-3, {"coordinates": home}, 1))
+    shadow = Shadow(stewart, thresholds=INFINITE_THRESHOLDS)
+    state = shadow.update(Sample("measurement", 1e-3, {"coordinates": home}, 1))
     lost = home + 1e-4 * np.eye(6)[0]
     measured = measured_pose(stewart, Sample("measurement", 1e-3, {"coordinates": lost}), state)
     apart = stewart.inverse_kinematics(measured) - stewart.inverse_kinematics(state.pose)
-    assert apart == pytest.approx(lost - state.coordinates, abs=1e-7)
-
-    window = ShadowWindow(stewart, 0, browser=False)
-    process, connection = window._process, window._connection
-    try:
-        with urlopen(window.url) as page:
-            assert page.status == 200
-        until = time.monotonic() + PATIENCE
-        while not connection.poll() and time.monotonic() < until:
-            time.sleep(0.01)
-        window.offer(session)
-        assert not connection.poll()  # it has been answered
-        while not connection.poll() and time.monotonic() < until:
-            time.sleep(0.01)
-        assert process.is_alive()  # it has drawn the picture, and asks for the next one
-    finally:
-        window.close()
-    assert not process.is_alive()
-    window.offer(session)  # a page that is gone changes nothing
+    assert_within(apart, lost - state.coordinates, 1e-7)
 
 
 def test_pictures_have_numbers_and_alarms():

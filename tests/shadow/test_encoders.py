@@ -35,15 +35,7 @@ def watch():
     return EncoderWatch(standing_model(), 6.0)
 
 
-def after(
-    watch,
-    steps,
-    jump=0.0,
-    standing=0,
-    *,
-    noise=0.0,
-    learning=False,
-):
+def after(watch, steps, jump=0.0, standing=0, *, noise=0.0, learning=False):
     """Return alarms of steps in which the first `standing` legs stand; one jumps by so much."""
     alarms, random = [], np.random.default_rng(3)
     at, count = standing_model().coordinates, resolution()

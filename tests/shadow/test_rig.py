@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from twin.analysis.platform import load
 from twin.link.protocol import Sample
 from twin.link.transport.source import Replay
 from twin.logs import LogMapping, write_log
@@ -19,12 +18,6 @@ DELAY = 0.012
 
 FORCE_NOISE = 5.0
 """[N]"""
-
-
-@pytest.fixture(scope="module")
-def stewart():
-    """The machine with its drives."""
-    return load("stewart", "hardware")
 
 
 def log_of(machine, mode, seconds=END, **conditions):
@@ -68,14 +61,7 @@ def watched(log, machine, folder, *left_out, delay=DELAY):
     ],
     ids=["weak motor", "lost mass", "slip", "frozen encoder"],
 )
-def test_faults_are_found_with_their_cause(
-    stewart,
-    tmp_path,
-    mode,
-    fault,
-    cause,
-    size,
-):
+def test_faults_are_found_with_their_cause(stewart, tmp_path, mode, fault, cause, size):
     """Within 2 s, beside a tracker of 60 Hz, with forces from the motors' currents and without."""
     log = log_of(stewart, mode, faults=(fault,), tracker_rate=60.0, tracker_delay=DELAY)
     for left_out in ((), ("forces",)):

@@ -1,14 +1,12 @@
 """A shadow beside a source: ring, replay of its log, telemetry, and the command."""
 
-from __future__ import annotations
-
 import errno
 import signal
 
 import numpy as np
 import pytest
 from refusals import refused
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 from typer.testing import CliRunner
 
 from twin.analysis.platform import load
@@ -18,7 +16,6 @@ from twin.cli.tables import shadow as tables
 from twin.cli.tables.shadow import AlarmTable, counts
 from twin.errors import InputError
 from twin.link.emulated import parse_fault
-from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.link.transport.address import Counts
 from twin.logs import read_log, write_log
@@ -54,7 +51,7 @@ class Kept:
     """Telemetry that keeps what is sent."""
 
     def __init__(self):
-        self.sent: list[Sample] = []
+        self.sent = []
         self.counts = Counts()
 
     def send(self, sample):
@@ -63,12 +60,6 @@ class Kept:
 
     def close(self):
         """Nothing is open."""
-
-
-@pytest.fixture(scope="module")
-def stewart():
-    """The machine with its drives."""
-    return load("stewart", "hardware")
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +81,6 @@ def test_the_log_has_the_last_samples(stewart, samples, tmp_path):
     assert log["coordinates"].time == pytest.approx([each.time for each in samples[-201:]])
     assert (log["coordinates"].values[-1] == samples[-1].values["coordinates"]).all()
     assert_within(log["estimated_pose"].values[-1], log["pose"].values[-1], 2e-4)
-    half, most = session.durations(50.0, 100.0)
-    assert 0.0 < half <= most
     assert [each.sequence for each in telemetry.sent] == [each.sequence for each in samples]
     assert set(telemetry.sent[-1].values) >= {"residuals", "alarms", "pose", "wrench"}
 
@@ -271,7 +260,7 @@ def test_a_stream_shorter_than_the_learning_time_is_judged(stewart):
     assert session.shadow.alarms == []
     assert session.judge_short()
     assert {(alarm.kind, alarm.leg) for alarm in session.shadow.alarms} == {("friction", 2)}
-    assert session.shadow.learning == pytest.approx(2.5, abs=0.3)
+    assert_within(session.shadow.learning, 2.5, 0.3)
     assert "of motion count as healthy and the rest was judged" in counts(session)[0]
     assert not session.judge_short(), "it is judged once"
 
@@ -296,7 +285,7 @@ def test_machines_with_redundant_legs_are_watched(name):
     for sample in work(machine, working_motion(machine, 3.7, 1), faults=[fault]):
         state = shadow.update(sample)
         if 1.5 < sample.time < 3.5:
-            errors.append(np.abs(state.pose[:3] - sample.values["pose"][:3]).max())
+            errors.append(max_abs(state.pose[:3] - sample.values["pose"][:3]))
     # Readings and tracker with 20 um of noise each, of which the largest are five times as much.
     assert max(errors) < 2e-4
     assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [("counts", 3)]

@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 from shipped import shipped_content
 from three_legs import LIGHT_DRIVES
-from tolerance import max_abs
+from tolerance import assert_within, max_abs
 
 from twin.analysis.platform import Platform, load
 from twin.control.gains import drive_model
@@ -32,12 +32,6 @@ FIRST = 4.0
 """[s] At which faults begin."""
 
 
-@pytest.fixture(scope="module")
-def stewart():
-    """The machine with its drives, as the file describes it."""
-    return load("stewart", "hardware")
-
-
 def measurements(machine, seconds, faults=(), seed=1):
     """Yield samples of a machine that differs from its file, at work."""
     reference = working_motion(machine, seconds, seed)
@@ -52,6 +46,11 @@ def alarms_of(machine, samples):
     for sample in samples:
         shadow.update(sample)
     return shadow
+
+
+def causes(shadow):
+    """Return kind and leg of all alarms."""
+    return [(alarm.kind, alarm.leg) for alarm in shadow.alarms]
 
 
 def test_the_exact_model_finds_the_truth(stewart):
@@ -70,25 +69,21 @@ def test_the_exact_model_finds_the_truth(stewart):
     assert np.std(forces[late]) < 60.0
 
 
-def test_copies_of_machine_and_shadow_go_on_alone(subtests, stewart):
-    for copied in [deepcopy, lambda each: pickle.loads(pickle.dumps(each))]:
-        for samples in [0, 5]:
-            with subtests.test(f"{copied}, {samples}"):
-                machine, shadow = (
-                    EmulatedMachine(stewart),
-                    Shadow(stewart, thresholds=INFINITE_THRESHOLDS),
-                )
-                for _ in range(samples):
-                    shadow.update(machine.step())
-                pair = copied([machine, shadow])
-                found = []
-                for one, beside in ([machine, shadow], pair):
-                    for _ in range(5):
-                        state = beside.update(one.step())
-                    found.append((one.state.pose, state.pose, state.forces))
-                for mine, other in zip(*found, strict=True):
-                    # Copied arrays lie elsewhere in memory, where sums may round in another order.
-                    np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-12)
+@pytest.mark.parametrize("copied", [deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+@pytest.mark.parametrize("samples", [0, 5])
+def test_copies_of_machine_and_shadow_go_on_alone(stewart, copied, samples):
+    machine = EmulatedMachine(stewart)
+    shadow = Shadow(stewart, thresholds=INFINITE_THRESHOLDS)
+    for _ in range(samples):
+        shadow.update(machine.step())
+    found = []
+    for one, beside in ([machine, shadow], copied([machine, shadow])):
+        for _ in range(5):
+            state = beside.update(one.step())
+        found.append((one.state.pose, state.pose, state.forces))
+    for mine, other in zip(*found, strict=True):
+        # Copied arrays lie elsewhere in memory, where sums may round in another order.
+        np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -100,13 +95,13 @@ def test_wear_and_lost_counts(stewart):
         f"friction@{FIRST + 2.5}s:leg=2,factor=2",
     ]
     shadow = alarms_of(stewart, measurements(stewart, FIRST + 4.5, faults))
-    assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [
+    assert causes(shadow) == [
         ("counts", 4),
         ("backlash", 3),
         ("friction", 2),
     ]
     lost, play, rubbing = shadow.alarms
-    assert lost.size == pytest.approx(25, abs=2)
+    assert_within(lost.size, 25, 2)
     hidden = perturbed_machine(stewart, 1).parameters.legs
     grown = 4.0 * hidden[2].drive.reflected().backlash * (play.time - FIRST - 0.2) / 5.0
     assert 0.3 < play.size / grown < 1.2  # the window is not full yet
@@ -126,7 +121,7 @@ def test_three_legs_name_their_faults(fault, kind, leg):
     shadow = Shadow(tripod, learning=LEARNING)
     for sample in measurements(tripod, FIRST + 2.0, [fault]):
         shadow.update(measured_by(sample, ()))
-    assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [(kind, leg)]
+    assert causes(shadow) == [(kind, leg)]
     assert shadow.restarts == 1
 
 
@@ -142,7 +137,7 @@ def test_three_legs_with_a_load_heavier_than_their_motors_are_followed(tmp_path)
     assert shadow.alarms == []
     assert (shadow.phase, shadow.restarts) == ("watching", 1)
     for twist in (shadow.model.allowed_motion() @ np.eye(3)).T:
-        assert machine.constraints(shadow.model.pose) @ twist == pytest.approx(0.0, abs=1e-9)
+        assert_within(machine.constraints(shadow.model.pose) @ twist, 0.0, 1e-9)
 
 
 @pytest.mark.slow
@@ -156,7 +151,7 @@ def test_a_payload_without_sensors_of_force_and_pose(stewart):
         if random.uniform() > 0.05 and not 1.2 < sample.time < 1.25
     ]
     shadow = alarms_of(stewart, kept)
-    assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [("payload", None)]
+    assert causes(shadow) == [("payload", None)]
     assert shadow.alarms[0].size == pytest.approx(25.0, rel=0.3)
     sent = round((kept[-1].time - kept[0].time) * 1000) + 1
     assert shadow.missed == sent - len(kept) > 300
@@ -176,7 +171,7 @@ def test_dead_sensors(stewart):
     """Each alarm names the sensor; a dead encoder brings no other alarm with it."""
     faults = [f"sensor@{FIRST}s:signal=gyroscope", f"sensor@{FIRST + 0.3}s:leg=5"]
     shadow = alarms_of(stewart, measurements(stewart, FIRST + 1.3, faults))
-    assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [("sensor", None), ("sensor", 5)]
+    assert causes(shadow) == [("sensor", None), ("sensor", 5)]
     assert "gyroscope" in shadow.alarms[0].note
     assert "encoder stands still" in shadow.alarms[1].note
     assert shadow.alarms[1].time < FIRST + 0.8
@@ -277,12 +272,7 @@ def test_thresholds_come_back_from_their_file(tmp_path):
         ("friction = [1]\njump = true", "jump: must be a number"),
         ("heat = 3", "heat: unknown threshold"),
         ("jump = 1", "force: missing"),
-        ("jump = " + 3000 * "[" + 3000 * "]", "nested"),
-        ("\N{SNOWMAN}", "not valid TOML"),
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(ParameterError, match=words):
             read_thresholds(path)
-    for place in (tmp_path / ("x" * 5000), tmp_path):
-        with pytest.raises(ParameterError, match="cannot be read"):
-            read_thresholds(place)

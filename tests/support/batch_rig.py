@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.testing import assert_array_equal
-from tolerance import assert_within
+from tolerance import assert_within, max_abs
 
 import twin
 from twin.analysis.platform import Platform
@@ -54,33 +54,36 @@ class Orders(NamedTuple):
     shaking: Any
 
 
-def machine(name: str, configuration: str | None = None) -> Platform:
+def machine(name, configuration=None):
     """Return a machine with or without its hardware."""
-    return twin.load(name) if configuration is None else twin.load(name, configuration)
+    return twin.load(name, configuration)
 
 
-def heavier(platform: Platform, share: float = 1.2) -> Platform:
+def heavier(platform, share=1.2):
     """Return the machine with a heavier platform."""
     mass = platform.parameters.platform.body.mass
     return Platform(with_values(platform.parameters, {MASS: share * mass}))
 
 
-def resident() -> int:
+def resident():
     """Return the memory [B] that this process has."""
     return 4096 * int(Path("/proc/self/statm").read_text().split()[1])
 
 
-def orders(batch: Any, periods: int, seed: int = 0, *, shaken: bool = False) -> Orders:
+def springs_at_home(platform):
+    """Return what springs are deflected by at rest at home; `(0,)` without springs."""
+    if not platform.n_deflections:
+        return np.empty(0)
+    return static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR)
+
+
+def orders(batch, periods, seed=0, *, shaken=False):
     """Return random commands for all rows `(N, periods, ...)`."""
     platform, size, random = batch.platform, batch.size, np.random.default_rng(seed)
     n, shape = platform.n_actuators, (size, periods)
-    inside = (
-        static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR)
-        if platform.n_deflections
-        else None
-    )
+    inside = springs_at_home(platform)
     held = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=inside)
-    strong = float(np.abs(held).max())
+    strong = float(max_abs(held))
     command = random.uniform(-1.0, 1.0, (*shape, n))
     if batch.mode == "velocity":
         span = (platform.maximum_coordinates - platform.minimum_coordinates).min()
@@ -94,7 +97,7 @@ def orders(batch: Any, periods: int, seed: int = 0, *, shaken: bool = False) -> 
     return Orders(command, feedforward, wrench, shaking)
 
 
-def advanced(batch: Any, given: Orders) -> Told:
+def advanced(batch, given):
     """Return what a batched plant tells `(N, periods, ...)` under orders `(N, periods, ...)`."""
     told = []
     for k in range(given.command.shape[1]):
@@ -108,7 +111,7 @@ def advanced(batch: Any, given: Orders) -> Told:
     return Told(*(np.stack(values, axis=1) for values in zip(*told, strict=True)))
 
 
-def stepped(batch: Any, row: int, given: Orders, start: Any = (None, None, None)) -> Told:
+def stepped(batch, row, given, start=(None, None, None)):
     """Return what engine and plant of the row's machine tell `(periods, ...)`, step by step."""
     platform, mode = batch.platforms[row], batch.mode
     engine = twin.make_engine(batch.name, platform, batch.timestep, batch.fidelity)
@@ -136,25 +139,13 @@ def stepped(batch: Any, row: int, given: Orders, start: Any = (None, None, None)
     return Told(*(np.array(values) for values in zip(*told, strict=True)))
 
 
-def check_rows(
-    engine: str,
-    platform: Platform,
-    mode: str,
-    *,
-    shaken: bool = False,
-    tolerance: float = 0.0,
-    **options: Any,
-) -> None:
+def check_rows(engine, platform, mode, *, shaken=False, tolerance=0.0, **options):
     """Hold two rows in motion, one of them with another machine, against engine and plant.
 
     `tolerance` is that of what a batched plant otherwise has bit for bit from its engine.
     """
     batch = make_batched_plant(engine, platform, 2, PERIOD, mode=mode, **options)
-    k = platform.n_deflections
-    inside = (
-        static_deflection(platform, platform.home, ZERO_VECTOR, ZERO_VECTOR) if k else np.empty(0)
-    )
-    deflection = np.tile(inside, (2, 1))
+    deflection = np.tile(springs_at_home(platform), (2, 1))
     moving = np.array([0.0, 0.0, 0.01, 0.02, -0.01, 0.0])
     # Engines that close loops start machines of three degrees of freedom only at rest.
     if platform.dof < 6:
@@ -181,7 +172,7 @@ def check_rows(
     batch.close()
 
 
-def check_alone(engine: str, platform: Platform, size: int, **options: Any) -> None:
+def check_alone(engine, platform, size, **options):
     """Compare rows of a batched plant with single machines, bit for bit.
 
     One of them fails, and another is reset while the others go on.
@@ -209,7 +200,7 @@ def check_alone(engine: str, platform: Platform, size: int, **options: Any) -> N
     batch.close()
 
 
-def check_again(engine: str, platform: Platform, **options: Any) -> None:
+def check_again(engine, platform, **options):
     """Hold a row that is reset after motion, and after it has failed, against a new batch."""
     batch = make_batched_plant(engine, platform, 2, PERIOD, **options)
     batch.reset(np.arange(2))

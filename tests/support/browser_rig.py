@@ -1,24 +1,14 @@
 """Somebody at the page: a real browser, driven by labels and names as a person reads them."""
 
-from __future__ import annotations
-
 import io
 import shutil
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from time import monotonic
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import (
-    Browser,
-    ConsoleMessage,
-    Locator,
-    Page,
     TimeoutError,
     sync_playwright,
 )
@@ -74,13 +64,13 @@ SCENE = "canvas[data-engine]"
 SCENE_ALONE = f"body * {{visibility: hidden !important}} {SCENE} {{visibility: visible !important}}"
 
 
-def browser_command() -> str | None:
+def browser_command():
     """Return the browser's command, None where there is none."""
     return next((found for name in COMMANDS if (found := shutil.which(name))), None)
 
 
 @contextmanager
-def open_browser(command: str) -> Iterator[Browser]:
+def open_browser(command):
     """Run a browser without a window."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=command, args=list(FLAGS))
@@ -98,9 +88,7 @@ class Visitor:
         requests: addresses that the page has asked for.
     """
 
-    def __init__(
-        self, browser: Browser, size: tuple[int, int] = SMALL, display: str = PLAIN_DISPLAY
-    ) -> None:
+    def __init__(self, browser, size=SMALL, display=PLAIN_DISPLAY):
         """Open a window of a size (width, height) in pixels; `close` it.
 
         Args:
@@ -109,13 +97,13 @@ class Visitor:
             display: script that says how it draws.
         """
         view = {"width": size[0], "height": size[1]}
-        self.context = browser.new_context(viewport=view, accept_downloads=True)  # type: ignore[arg-type]
+        self.context = browser.new_context(viewport=view, accept_downloads=True)
         self.context.set_default_timeout(1e3 * PATIENCE)
         self.context.add_init_script(display)
-        self.page: Page = self.context.new_page()
-        self.said: list[str] = []
-        self.problems: list[str] = []
-        self.requests: list[str] = []
+        self.page = self.context.new_page()
+        self.said = []
+        self.problems = []
+        self.requests = []
         self.tab = ""
         self.page.on("console", self.note)
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
@@ -123,18 +111,18 @@ class Visitor:
         self.page.on("websocket", lambda socket: self.requests.append(socket.url))
         self.page.on("requestfailed", lambda request: self.problems.append(request.url))
 
-    def open(self, url: str) -> Visitor:
+    def open(self, url):
         """Go to an address and wait until the page is connected to its server."""
         self.page.goto(url)
         self.wait_connected()
         return self
 
-    def wait_connected(self) -> None:
+    def wait_connected(self):
         """Wait until the page has all that the server shows, and draws it."""
         self.page.locator("svg.tabler-icon-cloud-check").first.wait_for()
         self.page.locator(SCENE).wait_for()
 
-    def wait_laid_out(self) -> None:
+    def wait_laid_out(self):
         """Wait until the controls are above the charts, where a narrow window has them at last.
 
         They are built anew when they go there: what is typed at that moment is lost.
@@ -148,35 +136,35 @@ class Visitor:
         }"""
         self.wait(lambda: self.page.evaluate(stacked), "the controls are above the charts")
 
-    def close(self) -> None:
+    def close(self):
         """Close the window."""
         self.context.close()
 
     @property
-    def hosts(self) -> set[str]:
+    def hosts(self):
         """Hosts that the page has asked for anything."""
         addresses = (address.removeprefix("blob:") for address in self.requests)
         found = {urlsplit(address).hostname for address in addresses}
         return {host for host in found if host}
 
-    def row(self, label: str) -> Locator:
+    def row(self, label):
         """Return the line of an input with its label."""
         # The browser may break long labels, so that no single piece of text is the label.
         return self.page.locator(f"xpath=//label[normalize-space(.)='{label}']/../../..")
 
-    def input(self, label: str) -> Locator:
+    def input(self, label):
         """Return the input of a label; more than one for vectors."""
         return self.row(label).locator("input:not([type=hidden])")
 
-    def value(self, label: str) -> str:
+    def value(self, label):
         """Return what stands in an input."""
         return self.input(label).input_value()
 
-    def number(self, label: str) -> float:
+    def number(self, label):
         """Return the number that stands in an input."""
         return float(self.value(label).replace(",", ""))
 
-    def enter(self, label: str, value: object, place: int = 0) -> None:
+    def enter(self, label, value, place=0):
         """Type into an input, for vectors into that of a `place`; once more if it is not there."""
         field = self.input(label).nth(place)
         for _ in range(ATTEMPTS):
@@ -190,7 +178,7 @@ class Visitor:
                 return
         raise AssertionError(f"{label}: {value} was typed, {field.input_value()} is there")
 
-    def slide(self, label: str, share: float) -> None:
+    def slide(self, label, share):
         """Drag a slider with the mouse to a share of its range."""
         row = self.row(label)
         self.show(row)
@@ -207,61 +195,61 @@ class Visitor:
         mouse.up()
         self.let_go()
 
-    def choose(self, label: str, option: str) -> None:
+    def choose(self, label, option):
         """Choose from a list."""
         self.show(self.input(label))
         self.input(label).click()
         self.page.get_by_role("option", name=option, exact=True).locator("visible=true").click()
         self.let_go()
 
-    def tick(self, label: str, on: bool = True) -> None:
+    def tick(self, label, on=True):
         """Tick a box, or take the tick away."""
         self.show(self.row(label))
         self.input(label).set_checked(on)
         self.let_go()
 
-    def press(self, name: str) -> None:
+    def press(self, name):
         """Press a button."""
         button = self.page.get_by_role("button", name=name, exact=True)
         self.show(button)
         button.click()
         self.let_go()
 
-    def turn_to(self, tab: str) -> None:
+    def turn_to(self, tab):
         """Open a tab."""
         self.tab = tab
         self.page.get_by_role("tab", name=tab, exact=True).click()
 
-    def has_text(self, text: str) -> None:
+    def has_text(self, text):
         """Wait until a text stands on the page."""
         self.page.get_by_text(text).first.wait_for()
 
-    def wait(self, holds: Callable[[], Any], what: str = "") -> None:
+    def wait(self, holds, what=""):
         """Wait until something holds, while the page goes on."""
         end = monotonic() + PATIENCE
         while not holds():
             assert monotonic() < end, f"waited for {PATIENCE} s: {what}"
             self.page.wait_for_timeout(50.0)
 
-    def dismiss(self, message: str) -> None:
+    def dismiss(self, message):
         """Close a message that lies over the page."""
         shown = self.page.get_by_role("alert").filter(has_text=message)
         shown.get_by_role("button").click()
         shown.wait_for(state="detached")
 
-    def scene(self) -> NDArray[np.uint8]:
+    def scene(self):
         """Return the scene `(height, width, 3)` as it is drawn now, without what lies over it."""
         return _pixels(self.page.screenshot(style=SCENE_ALONE))
 
-    def picture_of(self, part: Locator) -> NDArray[np.uint8]:
+    def picture_of(self, part):
         """Return a part of the page `(height, width, 3)` as it is seen now."""
         return _pixels(part.screenshot())
 
-    def picture(self, file: Path) -> None:
+    def picture(self, file):
         """Keep what is seen as a file, to look at."""
         self.page.screenshot(path=file)
 
-    def show(self, control: Locator) -> None:
+    def show(self, control):
         """Open the tab of a control again where the page has been laid out anew meanwhile.
 
         A browser that connects again begins with the first tab.
@@ -272,21 +260,21 @@ class Visitor:
             if self.tab:
                 self.turn_to(self.tab)
 
-    def let_go(self) -> None:
+    def let_go(self):
         """Wait until the page is ready for another input: it passes on one in 50 ms.
 
         By the page's own timers, which come in turn: a busy page is late.
         """
         self.page.evaluate("new Promise(done => setTimeout(done, 100))")
 
-    def note(self, message: ConsoleMessage) -> None:
+    def note(self, message):
         """Keep what the page says, and count errors among its problems."""
         self.said.append(message.text)
         if message.type == "error":
             self.problems.append(message.text)
 
 
-def _same(first: str, second: str) -> bool:
+def _same(first, second):
     """Return whether two texts are the same, numbers by their value."""
     try:
         return float(first.replace(",", "")) == float(second)
@@ -294,23 +282,23 @@ def _same(first: str, second: str) -> bool:
         return first == second
 
 
-def _pixels(picture: bytes) -> NDArray[np.uint8]:
+def _pixels(picture):
     return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"))
 
 
-def colours(picture: NDArray[np.uint8]) -> NDArray[np.int64]:
+def colours(picture):
     """Return how many pixels each colour of a picture has, most first."""
     packed = picture.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32)
     counts = np.unique(packed, return_counts=True)[1]
     return np.sort(counts)[::-1]
 
 
-def background(picture: NDArray[np.uint8]) -> float:
+def background(picture):
     """Return the share of a picture that has its most frequent colour."""
     return float(colours(picture)[0] / (picture.shape[0] * picture.shape[1]))
 
 
-def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> float:
+def changed(before, after):
     """Return the share of pixels that differ visibly between two pictures."""
     difference = np.abs(before.astype(int) - after.astype(int)).max(axis=-1)
     return float((difference > 16).mean())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ class Taylor(NamedTuple):
     acceleration: NDArray[np.float64]
 
 
-def taylor(function: Callable[[Any], Any], radius: float) -> Taylor:
+def taylor(function, radius):
     """Return value and derivatives at t = 0 of an analytic function, real for real t.
 
     Args:

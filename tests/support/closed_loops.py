@@ -1,25 +1,14 @@
 """Closed-loop runs that several tests share."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from twin.analysis.platform import Platform
-from twin.control.controller import Controller
 from twin.engines.base import suitable_timestep
 from twin.motion import SineMotion, StepMotion
-from twin.simulation.simulate import Trajectory
+from twin.motion.specification import convention_of as angles
 
 HEAVE = {"micro_hexapod": 1e-4, "compliant_stewart": 0.01, "rss": 0.01}
 """[m] Amplitudes that suit a machine's stroke; 0.02 for the others."""
 
 
-def angles(platform: Platform) -> str:
-    """Return the angle convention that suits a machine's degrees of freedom."""
-    return "roll_pitch" if platform.dof == 3 else "yaw_pitch_roll"
-
-
-def heave(platform: Platform, duration: float = 0.5) -> SineMotion:
+def heave(platform, duration=0.5):
     """Return an up and down of 1 Hz that begins and ends at rest."""
     return SineMotion(
         platform.home,
@@ -32,7 +21,7 @@ def heave(platform: Platform, duration: float = 0.5) -> SineMotion:
     )
 
 
-def lift(platform: Platform, height: float, at: float = 0.05, duration: float = 3.0) -> StepMotion:
+def lift(platform, height, at=0.05, duration=3.0):
     """Return a step of the height [m] at a time [s]."""
     return StepMotion(
         platform.home,
@@ -44,9 +33,9 @@ def lift(platform: Platform, height: float, at: float = 0.05, duration: float = 
     )
 
 
-def run(platform: Platform, controller: Controller, duration: float, **options: Any) -> Trajectory:
+def run(platform, controller, duration, **options):
     """Run a closed loop at a step that suits the machine, fast and without a progress bar."""
-    settings: dict[str, Any] = {
+    settings = {
         "timestep": min(5e-4, suitable_timestep(platform)),
         "fidelity": "fast" if options.get("engine", "analytic") == "analytic" else "accurate",
         "progress": False,

@@ -11,13 +11,10 @@ All functions are analytic and take complex arguments with one leading axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from twin.machine.machine import MachineParameters
 
 Array = NDArray[Any]
 
@@ -52,7 +49,7 @@ class Cloud(NamedTuple):
     """`(k, n, 3)`"""
 
 
-def cloud(machine: MachineParameters, position: Array, turn: Array, deflection: Array) -> Cloud:
+def cloud(machine, position, turn, deflection):
     """Return the masses at positions `(k, 3)`, rotations `(k, 3, 3)` and springs `(k, n)`."""
     masses, body = as_points(machine.platform.body)
     points = position[:, None] + body @ np.swapaxes(turn, 1, 2)
@@ -70,7 +67,7 @@ def cloud(machine: MachineParameters, position: Array, turn: Array, deflection: 
     )
 
 
-def as_points(body: Any) -> tuple[Array, Array]:
+def as_points(body):
     """Return six masses and their places `(6, 3)` with mass, centre and tensor of a rigid body."""
     tensor = np.asarray(body.inertia_tensor)
     spread, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
@@ -80,28 +77,26 @@ def as_points(body: Any) -> tuple[Array, Array]:
     return np.full(6, body.mass / 6.0), places
 
 
-def length_of(vector: Array) -> Array:
+def length_of(vector):
     """Return lengths `(...)` of vectors `(..., 3)` as analytic functions of their entries."""
     return np.asarray(np.sqrt((vector * vector).sum(axis=-1)))
 
 
-def unit(vector: Array) -> Array:
+def unit(vector):
     """Return vectors `(..., 3)` scaled to length one."""
     return vector / length_of(vector)[..., None]
 
 
-def leg_frames(machine: MachineParameters, i: int, vector: Array) -> Array:
+def leg_frames(machine, i, vector):
     """Return rotations `(k, 3, 3)` leg to base: columns s2, Z x s2, Z."""
     along = unit(vector)
     second = unit(np.cross(machine.first_axes[i], along))
     return np.stack([second, np.cross(along, second), along], axis=2)
 
 
-def straight_leg(
-    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
-) -> Leg:
+def straight_leg(machine, i, tops, turn, deflection):
     """Return a leg of kind ups or strut: housing at the base joint, rod at the tip."""
-    leg: Any = machine.legs[i]
+    leg = machine.legs[i]
     base = machine.base.joints.points[i]
     frames = leg_frames(machine, i, tops - base)
     cosine, sine = np.cos(leg.frame_angle), np.sin(leg.frame_angle)
@@ -115,16 +110,14 @@ def straight_leg(
     return Leg(np.concatenate([masses for masses, _ in parts]), points, length, length, tops)
 
 
-def screw_leg(
-    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
-) -> Leg:
+def screw_leg(machine, i, tops, turn, deflection):
     """Return a leg of kind upu: its rod has the second axis of the joint on the platform."""
-    leg: Any = machine.legs[i]
+    leg = machine.legs[i]
     start = machine.home_rotation[None]
     home = np.array(machine.home.position) + start[0] @ machine.platform.joints.points[i]
     base = machine.base.joints.points[i]
 
-    def second_axes(tops: Array, turn: Array) -> tuple[Array, Array]:
+    def second_axes(tops, turn):
         """Return the housing's frame, and the rod's."""
         housing = leg_frames(machine, i, tops - base)
         along = housing[:, :, 2]
@@ -148,11 +141,9 @@ def screw_leg(
     return straight._replace(points=points, actuator=straight.actuator - advance * twist)
 
 
-def viscoelastic_leg(
-    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
-) -> Leg:
+def viscoelastic_leg(machine, i, tops, turn, deflection):
     """Return a leg of three point masses on its axis; `deflection` is the spring's extension."""
-    leg: Any = machine.legs[i]
+    leg = machine.legs[i]
     base = machine.base.joints.points[i]
     along = unit(tops - base)
     middle = 0.5 * (leg.spring_length + deflection)
@@ -164,11 +155,9 @@ def viscoelastic_leg(
     return Leg(masses, np.stack(points, axis=1), actuator, deflection, tops)
 
 
-def crank_leg(
-    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
-) -> Leg:
+def crank_leg(machine, i, tops, turn, deflection):
     """Return a leg of crank and rod: the elbow is where circle and sphere meet."""
-    leg: Any = machine.legs[i]
+    leg = machine.legs[i]
     base, axis = machine.base.joints.points[i], machine.first_axes[i]
     zero = unit(np.array(leg.zero) - (np.array(leg.zero) @ axis) * axis)
     side = np.cross(axis, zero)
@@ -195,11 +184,9 @@ def crank_leg(
     return Leg(masses, points, angle, 0.0 * angle, elbow)
 
 
-def pillar_leg(
-    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
-) -> Leg:
+def pillar_leg(machine, i, tops, turn, deflection):
     """Return a pillar: a mass at the plate's corner, another where its axis meets the floor."""
-    leg: Any = machine.legs[i]
+    leg = machine.legs[i]
     normal = turn[:, :, 2]
     length = (tops[:, 2] - machine.base.joints.points[i, 2]) / normal[:, 2]
     foot = tops - length[:, None] * normal
@@ -207,7 +194,7 @@ def pillar_leg(
     return Leg(masses, np.stack([tops, foot], axis=1), length, 0.0 * length, foot)
 
 
-LEGS: dict[str, Callable[..., Leg]] = {
+LEGS = {
     "ups": straight_leg,
     "strut": straight_leg,
     "viscoelastic": viscoelastic_leg,

@@ -27,19 +27,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from twin.basics.arrays import FloatArray, cross_matrix, rotation_matrix
-from twin.basics.optional import optional
 from twin.papers.compliant_legs.equations import platform_forces, platform_mass_matrix
 from twin.papers.compliant_legs.machine import (
-    CompliantMachine,
     checked_state,
     solved,
     tip_matrices,
 )
+
+sympy = pytest.importorskip("sympy")
 
 CONSTANT_NAMES = ("m1", "m2", "m3", "l1", "l2", "l3", "l4", "k", "B", "gx", "gy", "gz")
 """Arguments after coordinates and rates; (gx, gy, gz) is gravity in the leg's frame [m/s2]."""
@@ -51,43 +52,38 @@ class LegFunctions(NamedTuple):
     M q'' + h = (0, 0, 0, F_act) + T^T F_r, tip acceleration = T q'' + t.
     """
 
-    mass_matrix: Callable[..., FloatArray]
+    mass_matrix: Callable
     """M `(4, 4)`"""
-    bias: Callable[..., FloatArray]
+    bias: Callable
     """h `(4, 1)`: centrifugal and Coriolis terms, gravity, spring and damper"""
-    tip: Callable[..., FloatArray]
+    tip: Callable
     """`(3, 1)` [m]"""
-    tip_jacobian: Callable[..., FloatArray]
+    tip_jacobian: Callable
     """T `(3, 4)`"""
-    tip_bias: Callable[..., FloatArray]
+    tip_bias: Callable
     """t `(3, 1)` [m/s2]"""
 
 
 @lru_cache
-def leg_functions() -> LegFunctions:
-    """Return the equations of motion of one leg, generated from its Lagrangian.
-
-    Raises:
-        MissingDependencyError: sympy is not installed.
-    """
-    sympy = optional("sympy")
+def leg_functions():
+    """Return the equations of motion of one leg, generated from its Lagrangian."""
     names = ("first", "second", "delta1", "delta2")
     q = sympy.Matrix(sympy.symbols(names, real=True))
     rates = sympy.Matrix(sympy.symbols([f"{name}_rate" for name in names], real=True))
-    constants = dict(zip(CONSTANT_NAMES, sympy.symbols(CONSTANT_NAMES, real=True), strict=True))
-    m1, m2, m3, l1, l2, l3, l4, k, _, gx, gy, gz = constants.values()
+    constants = sympy.symbols(CONSTANT_NAMES, real=True)
+    m1, m2, m3, l1, l2, l3, l4, k, damping, *gravity = constants
     direction = sympy.Matrix(
         [sympy.sin(q[0]) * sympy.cos(q[1]), -sympy.sin(q[1]), sympy.cos(q[0]) * sympy.cos(q[1])]
     )
     follower = 2 * l1 + q[2] + l2 + l3 + q[3]
-    kinetic, potential = sympy.S.Zero, k * q[2] ** 2 / 2
+    kinetic, potential = 0, k * q[2] ** 2 / 2
     for mass, radius in ((m1, l1 + q[2] / 2), (m2, 2 * l1 + q[2] + l2), (m3, follower)):
         velocity = (radius * direction).jacobian(q) * rates
         kinetic += mass * velocity.dot(velocity) / 2
-        potential -= mass * radius * direction.dot(sympy.Matrix([gx, gy, gz]))
+        potential -= mass * radius * direction.dot(sympy.Matrix(gravity))
     tip = (follower + l4) * direction
     momentum = sympy.Matrix([kinetic]).jacobian(rates).T
-    dissipated = constants["B"] * rates[2] ** 2 / 2
+    dissipated = damping * rates[2] ** 2 / 2
     bias = (
         momentum.jacobian(q) * rates
         - sympy.Matrix([kinetic - potential]).jacobian(q).T
@@ -101,7 +97,7 @@ def leg_functions() -> LegFunctions:
         jacobian,
         (jacobian * rates).jacobian(q) * rates,
     )
-    arguments = (list(q), list(rates), list(constants.values()))
+    arguments = (list(q), list(rates), constants)
     return LegFunctions(
         *(
             sympy.lambdify(arguments, expression, modules="numpy", cse=True)
@@ -110,7 +106,7 @@ def leg_functions() -> LegFunctions:
     )
 
 
-def angles_of(direction: FloatArray) -> FloatArray:
+def angles_of(direction):
     """Return (first, second) [rad] of a unit vector `(3,)` in the leg's frame."""
     x, y, z = direction
     return np.array([np.arctan2(x, z), -np.arcsin(y)])
@@ -127,14 +123,7 @@ class ExtendedSolution(NamedTuple):
     """`(n, 3)` [N] on the legs' tips, base axes"""
 
 
-def solve_extended(
-    machine: CompliantMachine,
-    pose: Any,
-    twist: Any,
-    deflection: Any,
-    forces: Any,
-    wrench: Any = None,
-) -> ExtendedSolution:
+def solve_extended(machine, pose, twist, deflection, forces, wrench=None):
     """Return the accelerations of one state from the legs' Lagrangian.
 
     Args:
@@ -176,9 +165,7 @@ def solve_extended(
     )
 
 
-def _leg(
-    machine: CompliantMachine, i: int, pose: FloatArray, twist: FloatArray, deflection: FloatArray
-) -> tuple[FloatArray, FloatArray, tuple[FloatArray, ...]]:
+def _leg(machine, i, pose, twist, deflection):
     """Return tip matrix, centripetal acceleration, and the leg's terms with tips in base axes."""
     joint_vector = rotation_matrix(pose[..., 3:]) @ machine.platform_joints[i]
     tips = tip_matrices(joint_vector)
@@ -221,7 +208,7 @@ def _leg(
     )
 
 
-def _home_frame(machine: CompliantMachine, i: int) -> FloatArray:
+def _home_frame(machine, i):
     """Return the rotation `(3, 3)` leg's frame to base: z along the leg at home."""
     home = machine.home
     tip = home[:3] + rotation_matrix(home[3:]) @ machine.platform_joints[i]

@@ -1,16 +1,11 @@
 """The console command in this process, which has imported all libraries."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from click.testing import Result
 from typer.testing import CliRunner
 
 from twin.cli import app
 
 
-def console(*arguments: object, code: int | None = 0, **options: Any) -> Result:
+def console(*arguments, code=0, **options):
     """Run `twin ARGUMENTS` and return what it says and how it ends.
 
     It must end with the exit code `code`, where that is not None; options are the runner's.

@@ -1,13 +1,10 @@
 """Drives for the test bench of the validation, described by the names of their columns."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
 from twin.kernels.plant import columns as column
 from twin.plant.drives import IDEAL_DRIVE
-from twin.validation.cases.plant.trials import BenchRecord, DriveBench
+from twin.validation.cases.plant.trials import DriveBench
 
 THESIS = {"inertia": 719.0, "stiffness": 2e7, "damping": 14e3}
 """Motor and screw of the thesis' machine, rounded, without friction and backlash."""
@@ -16,13 +13,12 @@ LEG = 33.5
 """[kg] What a leg of that machine moves, rounded."""
 
 
-def place(name: str) -> int:
+def place(name):
     """Return the column of constants or states of a name."""
-    found: int = getattr(column, name.upper())
-    return found
+    return getattr(column, name.upper())
 
 
-def constants(**values: float) -> NDArray[np.float64]:
+def constants(**values):
     """Return the constants `(1, CONSTANTS)` of a drive, ideal but for the columns named."""
     row = np.zeros((1, column.CONSTANT_COUNT))
     for index, value in IDEAL_DRIVE.items():
@@ -37,13 +33,13 @@ def constants(**values: float) -> NDArray[np.float64]:
 class Bench(DriveBench):
     """The bench, with columns by name."""
 
-    def set(self, **values: float) -> Bench:
+    def set(self, **values):
         """Set columns of the state."""
         for name, value in values.items():
             self.set_column(place(name), value)
         return self
 
 
-def state(record: BenchRecord, name: str) -> NDArray[np.float64]:
+def state(record, name):
     """Return one column of the drive's states by name."""
     return record.state(place(name))

@@ -1,18 +1,12 @@
 """Units of machines, driven through fmpy by the names of their variables."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import fmpy
 import numpy as np
 from fmpy.fmi2 import FMU2Slave
 from fmpy.fmi3 import FMU3Slave
-from numpy.typing import NDArray
 
-from twin.analysis.platform import Platform
 from twin.engines.fmu.description import (
     CENTER_NAMES,
     INERTIA_NAMES,
@@ -27,7 +21,7 @@ from twin.engines.fmu.unit import write_unit
 class UnitFile:
     """An exported unit, unpacked once for many instances."""
 
-    def __init__(self, platform: Platform, folder: Path, fmi: int = 3, **options: Any) -> None:
+    def __init__(self, platform, folder, fmi=3, **options):
         self.platform, self.fmi = platform, fmi
         self.file = write_unit(platform, folder, fmi, **options)
         self.folder = Path(fmpy.extract(str(self.file), str(folder / "unpacked")))
@@ -43,17 +37,17 @@ class UnitFile:
         self.forces = leg_names("forces", platform.n_actuators)
 
     @property
-    def library(self) -> Path:
+    def library(self):
         """The shared library."""
         (found,) = self.folder.glob("binaries/*/*.so")
         return found
 
 
-MADE: dict[tuple[str, int], UnitFile] = {}
+MADE = {}
 """Units of this process; each takes a second."""
 
 
-def unit_of(platform: Platform, folder: Path, fmi: int = 3) -> UnitFile:
+def unit_of(platform, folder, fmi=3):
     """Return the unit of a machine, made once."""
     key = (platform.name, fmi)
     if key not in MADE:
@@ -64,7 +58,7 @@ def unit_of(platform: Platform, folder: Path, fmi: int = 3) -> UnitFile:
 class UnitRun:
     """One instance of a unit; `messages` holds what it logs."""
 
-    def __init__(self, unit: UnitFile, **start: Any) -> None:
+    def __init__(self, unit, **start):
         self.unit, self.messages = unit, list[str]()
         kind = FMU3Slave if unit.fmi == 3 else FMU2Slave
         self.fmu = kind(
@@ -81,7 +75,7 @@ class UnitRun:
         if start:
             self.begin(**start)
 
-    def begin(self, time: float = 0.0, **values: Any) -> None:
+    def begin(self, time=0.0, **values):
         """Set values, by their names or groups of names, and initialise."""
         self.time = time
         self.set(**values)
@@ -92,7 +86,7 @@ class UnitRun:
             self.fmu.enterInitializationMode()
         self.fmu.exitInitializationMode()
 
-    def set(self, values: Mapping[str, float] | None = None, **groups: Any) -> None:
+    def set(self, values=None, **groups):
         """Set values by names, or all of a group: state, forces, wrench, payload."""
         named = {
             "state": [f"start.{name}" for name in self.unit.state],
@@ -107,18 +101,18 @@ class UnitRun:
         if given:
             setter([self.unit.references[name] for name in given], list(given.values()))
 
-    def get(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def get(self, names):
         """Return the values of variables."""
         getter = self.fmu.getFloat64 if self.unit.fmi == 3 else self.fmu.getReal
         return np.array(getter([self.unit.references[name] for name in names]))
 
     @property
-    def state(self) -> NDArray[np.float64]:
+    def state(self):
         """State, coordinates and rates of the actuators."""
         n = self.unit.platform.n_actuators
         return self.get([*self.unit.state, *leg_names("coordinates", n), *leg_names("rates", n)])
 
-    def step(self, span: float) -> None:
+    def step(self, span):
         """Advance by one communication step [s]."""
         self.fmu.doStep(self.time, span)
         self.time += span

@@ -1,9 +1,5 @@
 """A hobby 6-RSS with servos: a plate of 150 g, horns of 20 mm, rods of 130 mm."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from twin.analysis.platform import Platform
 from twin.machine.file.read import parameters_from
 
@@ -20,9 +16,7 @@ SERVO = {
 """9.4 kgf cm and 0.17 s per 60 deg at 4.8 V; 5 us of 1 ms per 90 deg."""
 
 
-def content(
-    spread: float = 47.0, height: float = 0.115, drive: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def content(spread=47.0, height=0.115, drive=None):
     """Return the file of the machine.
 
     Args:
@@ -30,7 +24,7 @@ def content(
         height: of home [m].
         drive: of the cranks; None for ideal ones.
     """
-    leg: dict[str, Any] = {
+    leg = {
         "kind": "rss",
         "axis": "tangential",
         "zero": [0.0, 0.0, 1.0],
@@ -74,8 +68,6 @@ def content(
     }
 
 
-def hobby(
-    spread: float = 47.0, height: float = 0.115, drive: dict[str, Any] | None = None
-) -> Platform:
+def hobby(spread=47.0, height=0.115, drive=None):
     """Return the machine; see `content`."""
     return Platform(parameters_from(content(spread, height, drive), "platform.toml"))

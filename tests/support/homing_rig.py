@@ -1,7 +1,5 @@
 """Actuators without a machine around them: they follow speeds with a lag, counted and switched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +7,7 @@ from numpy.typing import NDArray
 
 import twin
 from twin.plant.encoder import Encoders
-from twin.plant.homing import Homing, HomingInputs, HomingOutputs, HomingSettings, homing_settings
+from twin.plant.homing import HomingInputs, homing_settings
 
 PERIOD = 2e-3
 LAG = 4e-3
@@ -22,7 +20,7 @@ Fault = Callable[[float, NDArray[np.float64]], NDArray[np.float64]]
 class Rig:
     """Six actuators of the thesis between their stops."""
 
-    def __init__(self, start: NDArray[np.float64], seed: int, switch_error: float) -> None:
+    def __init__(self, start, seed, switch_error):
         self.machine = twin.load("stewart")
         self.encoders = Encoders(np.full(6, STEP), TURN, np.full(6, 0.8644), seed=seed)
         random = np.random.default_rng(seed)
@@ -31,16 +29,16 @@ class Rig:
         self.rates = np.zeros(6)
         self.time = 0.0
         self.encoders.power_up(start)
-        self.seen: list[tuple[str, ...]] = []
+        self.seen = []
 
-    def settings(self, **options: float) -> HomingSettings:
+    def settings(self, **options):
         """Return settings with the calibration of these encoders."""
         return homing_settings(
             self.machine, np.full(6, STEP), np.full(6, float(TURN)),
             self.encoders.index_coordinates, period=PERIOD, **options,
         )  # fmt: skip
 
-    def run(self, homing: Homing, longest: float, broken: Fault | None = None) -> HomingOutputs:
+    def run(self, homing, longest, broken=None):
         """Home until ready, given up or out of time; `broken` changes what drives do."""
         while True:
             pressed = (self.coordinates <= self.switch).astype(float)

@@ -1,11 +1,7 @@
 """Machines with other joints or another home, made from the templates."""
 
-from __future__ import annotations
-
 import tomllib
-from typing import Any
 
-from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from, template
 
 MID_STROKE = {"home": "mid_stroke"}
@@ -14,12 +10,7 @@ HEXAGON = {"radius": 0.6, "spacing": "20 deg", "center_angle": 0.0}
 TOP = {"radius": 0.4, "spacing": "20 deg", "center_angle": "60 deg"}
 
 
-def laid_out(
-    base: dict[str, Any] | None = None,
-    top: dict[str, Any] | None = None,
-    legs: str = "ups",
-    **changes: Any,
-) -> MachineParameters:
+def laid_out(base=None, top=None, legs="ups", **changes):
     """Return a template's machine with other joints, and tables of the file replaced."""
     content = tomllib.loads(template("laid_out", legs))
     for side, joints in (("base", base), ("platform", top)):
@@ -35,7 +26,7 @@ def laid_out(
 SERVO_BASE = {"radius": "80 mm", "chord": "60 mm", "center_angle": 0.0}
 SERVO_TOP = {"radius": "60 mm", "chord": "30 mm", "center_angle": "60 deg"}
 
-SERVOS: dict[str, Any] = {
+SERVOS = {
     "axis": "radial",
     "zero": "horizontal",
     "branch": "inward",
@@ -56,6 +47,6 @@ CRANK = {
 """A crank without any symmetry."""
 
 
-def servos(**changes: Any) -> MachineParameters:
+def servos(**changes):
     """Return a 6-RSS machine on hobby servos, level at home, with changes of its legs."""
     return laid_out(SERVO_BASE, SERVO_TOP, "rss", home="mid_range", leg=SERVOS | changes)

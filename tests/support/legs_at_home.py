@@ -1,18 +1,12 @@
 """Quantities of all legs at home: leg frames, bodies, cranks; arrays with one row per leg."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
-from twin.basics.arrays import FloatArray, read_only
+from twin.basics.arrays import read_only
 from twin.machine.legs.leg import UniversalLeg
 from twin.machine.legs.rss import Crank, RssLeg
 from twin.machine.legs.ups import LegBodies, UpsLeg
-from twin.machine.machine import MachineParameters
 
 
-def home_leg_frames(parameters: MachineParameters) -> FloatArray:
+def home_leg_frames(parameters):
     """Return `(n, 3, 3)` rotations leg to base at home of straight legs: columns s2, Z x s2, Z.
 
     Raises:
@@ -21,7 +15,7 @@ def home_leg_frames(parameters: MachineParameters) -> FloatArray:
     return read_only(_each(parameters, UniversalLeg, UniversalLeg.home_frame))
 
 
-def leg_bodies(parameters: MachineParameters) -> LegBodies:
+def leg_bodies(parameters):
     """Return masses `(n,)`, centres `(n, 3)` and tensors `(n, 3, 3)` of UPS legs or struts.
 
     Raises:
@@ -31,7 +25,7 @@ def leg_bodies(parameters: MachineParameters) -> LegBodies:
     return LegBodies(*(read_only(values) for values in zip(*rows, strict=True)))
 
 
-def cranks(parameters: MachineParameters) -> Crank:
+def cranks(parameters):
     """Return the geometry of all RSS legs at home, each field with one row per leg.
 
     Raises:
@@ -41,9 +35,7 @@ def cranks(parameters: MachineParameters) -> Crank:
     return Crank(*(read_only(values) for values in zip(*rows, strict=True)))
 
 
-def _each(
-    parameters: MachineParameters, kind: type[Any], function: Callable[..., Any]
-) -> list[Any]:
+def _each(parameters, kind, function):
     if not isinstance(parameters.leg, kind):
         raise TypeError(f"legs of kind {parameters.leg.kind!r} are no {kind.__name__}")
     pairs = zip(parameters.legs, parameters.home_leg_geometry, strict=True)

@@ -3,8 +3,6 @@
 Imported before numpy, which reads the variable once.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

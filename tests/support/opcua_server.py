@@ -1,15 +1,10 @@
 """A server of OPC UA on this computer, with a node for each field of a sample."""
 
-from __future__ import annotations
-
 import socket
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from started import PATIENCE, free_port
-
-from twin.link.protocol import Sample
 
 
 class OpcUaServer:
@@ -20,7 +15,7 @@ class OpcUaServer:
         nodes: by their names.
     """
 
-    def __init__(self, values: dict[str, Any], port: int | None = None) -> None:
+    def __init__(self, values, port=None):
         """Serve one node of each name with its first value, on a free port where none is given."""
         sync = pytest.importorskip("asyncua.sync", reason="asyncua is not installed")
         from asyncua import ua
@@ -40,22 +35,22 @@ class OpcUaServer:
             node.set_writable()
         self.server.start()
 
-    def write(self, sample: Sample, begun: float) -> None:
+    def write(self, sample, begun):
         """Write all fields of a sample, whose time counts from `begun` [s since 1970]."""
         from asyncua import ua
 
         stamp = datetime.fromtimestamp(begun + sample.time, UTC).replace(tzinfo=None)
 
-        async def write() -> None:
+        async def write():
             for name, node in self.nodes.items():
                 value = ua.Variant(sample.values[name].tolist(), ua.VariantType.Double)
                 await node.aio_obj.write_value(ua.DataValue(value, SourceTimestamp=stamp))
 
         self.loop.post(write())
 
-    def __enter__(self) -> OpcUaServer:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.server.stop()
         self.loop.stop()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,14 +107,14 @@ MACHINES = {
 OWN = ("hobby", *MACHINES)
 
 
-def own_machine(name: str, folder: Path) -> Path:
+def own_machine(name, folder):
     """Return the file of a machine of `OWN`, written into a folder."""
     file = folder / f"{name}.toml"
     file.write_text(_hobby() if name == "hobby" else _ups(name, MACHINES[name]), encoding="utf-8")
     return file
 
 
-def _ups(name: str, own: Own) -> str:
+def _ups(name, own):
     angles = np.radians(_angles(own.legs))
     base, top = (
         radius * np.stack([np.cos(turned), np.sin(turned), 0.0 * turned], axis=1)
@@ -135,7 +134,7 @@ def _ups(name: str, own: Own) -> str:
     )  # fmt: skip
 
 
-def _angles(legs: int) -> Any:
+def _angles(legs):
     """Return the angles `(2, n)` [deg] of base and platform joints in pairs."""
     pairs = legs // 2
     middles = 360.0 / pairs * np.arange(pairs)
@@ -145,11 +144,11 @@ def _angles(legs: int) -> Any:
     return np.array([base, top])
 
 
-def _points(points: Any) -> str:
+def _points(points):
     return f"layout = 'points'\ncoordinates = {np.round(points, 9).tolist()}"
 
 
-def _hobby() -> str:
+def _hobby():
     """Return a plate of 150 g on six servos with horns of 20 mm."""
     text = HEAD.format(
         name="hobby",

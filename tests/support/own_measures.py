@@ -1,12 +1,9 @@
 """Measures of a user's own, for sweeps in tests; workers import them by name."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 MORTAL, DEADLY = 150.0, 200.0
 """Masses [kg] above which the worker dies the first time, and every time."""
@@ -15,12 +12,12 @@ FOLDER = "OWN_MEASURES"
 """Environment variable: where to note what was begun and finished."""
 
 
-def mass(trajectory: Any, platform: Any) -> dict[str, float]:
+def mass(trajectory, platform):
     """Return the platform's mass and the worker's process."""
     return {"mass": platform.parameters.platform.body.mass, "process": os.getpid()}
 
 
-def deadly(trajectory: Any, platform: Any) -> dict[str, float]:
+def deadly(trajectory, platform):
     """Note begin and end in the folder; kill the worker under a heavy platform."""
     found = mass(trajectory, platform)
     folder = Path(os.environ[FOLDER])
@@ -34,7 +31,7 @@ def deadly(trajectory: Any, platform: Any) -> dict[str, float]:
     return found
 
 
-def held(trajectory: Any, platform: Any) -> dict[str, float]:
+def held(trajectory, platform):
     """Note the beginning; under more than 2 kg, wait until the folder has a file `open`."""
     found = mass(trajectory, platform)
     folder = Path(os.environ[FOLDER])
@@ -44,16 +41,16 @@ def held(trajectory: Any, platform: Any) -> dict[str, float]:
     return found
 
 
-def wrong(trajectory: Any, platform: Any) -> Any:
+def wrong(trajectory, platform):
     """Return what is no measure."""
     return ["position"]
 
 
-def taken(trajectory: Any, platform: Any) -> dict[str, float]:
+def taken(trajectory, platform):
     """Return a name that the sweep has itself."""
     return {"position_rms": 0.0}
 
 
-def broken(trajectory: Any, platform: Any) -> dict[str, float]:
+def broken(trajectory, platform):
     """Raise what the package does not."""
     raise ZeroDivisionError("a user's fault")

@@ -1,13 +1,9 @@
 """All modules of the package, and what each of them makes public."""
 
-from __future__ import annotations
-
 import ast
 import inspect
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import twin
 
@@ -20,7 +16,7 @@ FOLDERS = {
 }
 
 
-def modules() -> dict[str, Path]:
+def modules():
     """Return all modules of the package by name."""
     found = {}
     for package, folder in FOLDERS.items():
@@ -36,12 +32,12 @@ assert len(MODULES) > 50
 
 
 @cache
-def tree(module: str) -> ast.Module:
+def tree(module):
     """Return the syntax tree of a module, read once for all tests of a process."""
     return ast.parse(MODULES[module].read_text(encoding="utf-8"))
 
 
-def public(module: ModuleType) -> Iterator[tuple[str, object]]:
+def public(module):
     """Yield the public functions, classes and methods a module defines."""
     for name, value in vars(module).items():
         own = getattr(value, "__module__", None) == module.__name__

@@ -1,7 +1,5 @@
 """The driving simulator in numbers, as its paper gives them and as this project splits them."""
 
-from __future__ import annotations
-
 from twin.papers.driving_simulator.kinematics import PlateModel
 
 ROLL_INERTIA = 29.5346001

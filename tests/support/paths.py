@@ -1,23 +1,17 @@
 """Random poses of a machine, and motions through a given state."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scales import scale_of
 from scipy.spatial.transform import Rotation
 from turns import turn_of
 
-from twin.analysis.platform import Platform
-
 Array = NDArray[np.float64]
 
 TRIES = 200
 
 
-def moved(platform: Platform, pose: Array, twist: Array, acceleration: Array, time: float) -> Array:
+def moved(platform, pose, twist, acceleration, time):
     """Return poses that pass `pose` at time 0 with this twist and acceleration.
 
     The rotation vector omega t + alpha t^2 / 2 has angular velocity omega and acceleration alpha
@@ -29,9 +23,12 @@ def moved(platform: Platform, pose: Array, twist: Array, acceleration: Array, ti
     return platform.constrain(wanted).pose
 
 
-def poses_about_home(
-    platform: Platform, distance: float, angle: float, count: int, seed: int
-) -> Array:
+def shifted(pose, x, y, z):
+    """Return a pose moved [m]."""
+    return pose + np.pad([x, y, z], (0, 4))
+
+
+def poses_about_home(platform, distance, angle, count, seed):
     """Return random poses up to `distance` [m] and `angle` [rad] away from home on each axis."""
     random = np.random.default_rng(seed)
     place = platform.home[:3] + random.uniform(-distance, distance, (count, 3))
@@ -40,12 +37,12 @@ def poses_about_home(
     return platform.constrain(np.hstack([place, turn.as_quat(scalar_first=True)])).pose
 
 
-def poses_near(platform: Platform, count: int, seed: int, share: float = 0.06) -> Array:
+def poses_near(platform, count, seed, share=0.06):
     """Return random poses near home: up to `share` of the machine's length, or as many radians."""
     return poses_about_home(platform, share * scale_of(platform).length, share, count, seed)
 
 
-def poses_within_limits(platform: Platform, count: int, seed: int) -> Array:
+def poses_within_limits(platform, count, seed):
     """Return `count` random poses whose actuators are inside their limits."""
     reach = 0.6 * stroke_length(platform)
     size = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
@@ -58,7 +55,7 @@ def poses_within_limits(platform: Platform, count: int, seed: int) -> Array:
     raise AssertionError(f"{platform.name}: too few poses inside the limits")
 
 
-def stroke_length(platform: Platform) -> float:
+def stroke_length(platform):
     """Return how far [m] the actuators' strokes move the platform, roughly."""
     stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).max())
     if platform.coordinate_unit == "m":
@@ -67,7 +64,7 @@ def stroke_length(platform: Platform) -> float:
     return stroke / float(np.linalg.norm(jacobian[:, :3], axis=1).max())
 
 
-def fitting(platform: Platform, coordinates: Any) -> NDArray[np.float64]:
+def fitting(platform, coordinates):
     """Return coordinates `(..., n)` that a pose can have: pillars on a rectangle fit in pairs."""
     found = np.array(coordinates)[..., : platform.n_actuators]
     if platform.kind == "pillar":

@@ -4,11 +4,8 @@ An open tree: a free platform, and per leg three joints: two hinges and a slide 
 struts, crank hinge and two hinges at the elbow for RSS legs.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pinocchio
@@ -32,7 +29,7 @@ UNITS = {
 }
 
 
-def number(value: float | str) -> float:
+def number(value):
     """Return a number of the file in SI units."""
     if not isinstance(value, str):
         return float(value)
@@ -40,16 +37,14 @@ def number(value: float | str) -> float:
     return float(size) * UNITS[unit]
 
 
-def numbers(values: Any) -> Any:
+def numbers(values):
     """Return lists of numbers of the file, nested or not, in SI units."""
     if isinstance(values, (list, tuple)):
         return np.array([numbers(value) for value in values])
     return number(values)
 
 
-def crank_angle(
-    tip: Array, axis: Array, zero: Array, lengths: tuple[float, float], outward: bool
-) -> float:
+def crank_angle(tip, axis, zero, lengths, outward):
     """Return the angle from `zero` about `axis` of a crank whose rod ends at `tip`.
 
     The elbow lies where the crank's circle meets the sphere of the rod about the tip: in the
@@ -65,7 +60,7 @@ def crank_angle(
     return math.remainder(math.atan2(y, x) + (half if outward else -half), 2.0 * math.pi)
 
 
-def joint_points(table: dict[str, Any]) -> Array:
+def joint_points(table):
     if "coordinates" in table:
         return np.asarray(numbers(table["coordinates"]))
     points = []
@@ -79,7 +74,7 @@ def joint_points(table: dict[str, Any]) -> Array:
     return np.array(listed) * [radius, radius, 1.0]
 
 
-def body_inertia(table: dict[str, Any], turn: Array) -> Any:
+def body_inertia(table, turn):
     """Return Pinocchio's inertia of a body given in the file, its frame mapped by `turn`."""
     if table.get("kind") == "cylinder":
         outer, inner = number(table["outer_radius"]), number(table.get("inner_radius", 0.0))
@@ -96,7 +91,7 @@ def body_inertia(table: dict[str, Any], turn: Array) -> Any:
     return pinocchio.Inertia(mass, turn @ center, turn @ tensor @ turn.T)
 
 
-def leg_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
+def leg_tables(content):
     """Return the table of every leg, its variant's entries in place of the common ones."""
     tables = []
     for number in range(1, 7):
@@ -108,7 +103,7 @@ def leg_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
     return tables
 
 
-def tilted(axis: Array, angle: float) -> Array:
+def tilted(axis, angle):
     """Return the rotation about a unit vector."""
     return np.asarray(pinocchio.AngleAxis(angle, axis).toRotationMatrix())
 
@@ -121,7 +116,7 @@ class Tree:
         at_zero: actuator coordinates where the tree's joints are zero.
     """
 
-    def __init__(self, content: dict[str, Any]) -> None:
+    def __init__(self, content):
         self.base = joint_points(content["base"]["joints"])
         self.top = joint_points(content["platform"]["joints"])
         home = np.array(content["home"].get("orientation", [1.0, 0.0, 0.0, 0.0]))
@@ -148,23 +143,23 @@ class Tree:
         add = self.add_cranked_leg if cranked else self.add_straight_leg
         self.tips = [self.add_tip(i, *add(i, leg)) for i, leg in enumerate(legs)]
 
-    def add_joint(self, parent: int, joint: Any, place: Array, name: str) -> int:
+    def add_joint(self, parent, joint, place, name):
         """Add a joint at a place of its parent's frame; return its number."""
         return int(
             self.model.addJoint(parent, joint, pinocchio.SE3(np.eye(3), np.array(place)), name)
         )
 
-    def add_hinge(self, parent: int, axis: Array, place: Array, name: str) -> int:
+    def add_hinge(self, parent, axis, place, name):
         """Add a joint that turns about an axis; return its number."""
         return self.add_joint(parent, pinocchio.JointModelRevoluteUnaligned(axis), place, name)
 
-    def add_tip(self, i: int, joint: int, place: Array) -> int:
+    def add_tip(self, i, joint, place):
         """Add the frame of leg i's tip; return its number."""
         frame = pinocchio.SE3(np.eye(3), place)
         kind = pinocchio.FrameType.OP_FRAME
         return int(self.model.addFrame(pinocchio.Frame(f"tip_{i}", joint, 0, frame, kind)))
 
-    def add_straight_leg(self, i: int, leg: dict[str, Any]) -> tuple[int, Array]:
+    def add_straight_leg(self, i, leg):
         """Add a leg that changes its length; return its last joint and the place of its tip."""
         length = float(np.linalg.norm(self.home_vectors[i]))
         along = self.home_vectors[i] / length
@@ -193,7 +188,7 @@ class Tree:
         self.spring_table[i] = number(axial["stiffness"]), number(axial["damping"]), rest
         return slide, np.zeros(3)
 
-    def add_cranked_leg(self, i: int, leg: dict[str, Any]) -> tuple[int, Array]:
+    def add_cranked_leg(self, i, leg):
         """Add a crank and a rod; return the rod's last joint and the place of its tip."""
         axis = leg["axis"]
         axis = np.cross([0.0, 0.0, 1.0], self.base[i]) if axis == "tangential" else np.array(axis)
@@ -223,7 +218,7 @@ class Tree:
         self.at_zero[i] = angle
         return last, reach
 
-    def passive(self, q: Array, v: Array) -> Array:
+    def passive(self, q, v):
         """Return the forces `(24,)` of springs and dampers along the legs."""
         stiffness, damping, rest = self.spring_table.T
         forces = np.zeros(24)
@@ -231,33 +226,33 @@ class Tree:
         forces[self.actuated] -= damping * v[self.actuated]
         return forces
 
-    def springs(self) -> tuple[Array, Array]:
+    def springs(self):
         """Return stiffness [N/m] and damping [N s/m] `(6,)` along the legs."""
         return self.spring_table[:, 0], self.spring_table[:, 1]
 
-    def spring_energy(self, q: Array) -> float:
+    def spring_energy(self, q):
         """Return the energy [J] in the springs along the legs."""
         stiffness, _, rest = self.spring_table.T
         return float(0.5 * stiffness @ (q[self.actuated + 1] - rest) ** 2)
 
     @cached_property
-    def data(self) -> Any:
+    def data(self):
         """Work space of the model."""
         return self.model.createData()
 
-    def update(self, q: Array, v: Array | None = None) -> None:
+    def update(self, q, v=None):
         """Evaluate Jacobians and frames at coordinates, and with rates the drifts of tips too."""
         pinocchio.computeJointJacobians(self.model, self.data, q)
         if v is not None:
             pinocchio.forwardKinematics(self.model, self.data, q, v, np.zeros(self.model.nv))
         pinocchio.updateFramePlacements(self.model, self.data)
 
-    def tip_jacobian(self, i: int) -> Array:
+    def tip_jacobian(self, i):
         """Return `(3, 3)` from the rates of leg i to its tip's velocity; `update` comes first."""
         full = pinocchio.getFrameJacobian(self.model, self.data, self.tips[i], FRAME)
         return np.array(full[:3, 6 + 3 * i : 9 + 3 * i])
 
-    def close(self, pose: Array) -> Array:
+    def close(self, pose):
         """Return the tree's coordinates of a pose: each leg's tip on its platform joint.
 
         Found on the way from home, so that cranks stay on their side.
@@ -270,7 +265,7 @@ class Tree:
             self.close_loop(q, between)
         return np.asarray(q)
 
-    def close_loop(self, q: Array, pose: Array) -> None:
+    def close_loop(self, q, pose):
         """Correct coordinates until the tips are on the platform joints of a pose nearby."""
         q[:3], q[3:7] = pose[:3], pose[[4, 5, 6, 3]]
         rotation = pinocchio.Quaternion(pose[3], *pose[4:]).toRotationMatrix()
@@ -284,7 +279,7 @@ class Tree:
                 break
         assert max_abs(miss) < 1e-14, "the tree does not close"
 
-    def motion(self, q: Array, twist: Array) -> tuple[Array, Array, Array]:
+    def motion(self, q, twist):
         """Return T, v and c: velocities v = T twist, accelerations T a + c."""
         rotation = pinocchio.Quaternion(q[6], *q[3:6]).toRotationMatrix()
         arms = self.top @ rotation.T
@@ -310,7 +305,7 @@ class Tree:
             )
         return transform, v, bias
 
-    def contacts(self) -> tuple[Any, Any]:
+    def contacts(self):
         """Return the constraints that close the loops, and their data, for `constraintDynamics`."""
         contacts = pinocchio.StdVec_RigidConstraintModel()
         for i, tip in enumerate(self.model.frames[k] for k in self.tips):

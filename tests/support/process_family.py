@@ -1,12 +1,10 @@
 """Processes and their descendants, as the kernel lists them."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 
 
-def family(ancestor: int) -> set[int]:
+def family(ancestor):
     """Return a process and all that descend from it."""
     parents = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
@@ -20,6 +18,6 @@ def family(ancestor: int) -> set[int]:
     return found
 
 
-def alive(processes: set[int]) -> set[int]:
+def alive(processes):
     """Return those that have not ended; one that waits for its parent to notice has."""
     return {process for process in processes if Path(f"/proc/{process}/exe").exists()}

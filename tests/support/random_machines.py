@@ -5,13 +5,9 @@ attitude of its own. A draw that cannot be a machine (legs too close to singular
 again.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twin.analysis.platform import Platform
 from twin.errors import TwinError
@@ -32,7 +28,7 @@ MAX_DRAWS = 100
 SOURCE = "drawn at random"
 
 
-def random_machine(seed: int, massless: bool = False) -> Platform:
+def random_machine(seed, massless=False):
     """Return a valid machine; its kind of legs goes round with the seed.
 
     Args:
@@ -54,7 +50,7 @@ def random_machine(seed: int, massless: bool = False) -> Platform:
     raise AssertionError(f"seed {seed}: no machine in {MAX_DRAWS} draws")
 
 
-def _content(kind: str, massless: bool, generator: np.random.Generator) -> dict[str, Any]:
+def _content(kind, massless, generator):
     """Return what a platform.toml would hold, in SI units."""
     size = 10.0 ** generator.uniform(-1.3, 0.5)
     density = 10.0 ** generator.uniform(1.7, 2.7)
@@ -91,20 +87,18 @@ def _content(kind: str, massless: bool, generator: np.random.Generator) -> dict[
     }
 
 
-def _points(points: NDArray[np.float64]) -> dict[str, Any]:
+def _points(points):
     return {"source": SOURCE, "layout": "points", "coordinates": points.tolist()}
 
 
-def _tensor(scale: float, generator: np.random.Generator) -> list[list[float]]:
+def _tensor(scale, generator):
     """Return a tensor [kg m2] that is that of points about their centre, axes tilted."""
     points = generator.normal(size=(6, 3))
     tensor = (points**2).sum() * np.eye(3) - points.T @ points
-    return np.asarray(scale * tensor / np.trace(tensor)).tolist()  # type: ignore[no-any-return]
+    return np.asarray(scale * tensor / np.trace(tensor)).tolist()
 
 
-def _circles(
-    size: float, generator: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _circles(size, generator):
     """Return base joints, platform joints and home of six, seven or eight straight legs."""
     count = int(generator.choice([6, 6, 6, 7, 8]))
     middles = 2.0 * np.pi / count * np.arange(count)
@@ -119,9 +113,7 @@ def _circles(
     return points[0], points[1], np.array([0.0, 0.0, height])
 
 
-def _plate(
-    size: float, generator: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _plate(size, generator):
     """Return feet, corners and home of three or four pillars below a level plate."""
     count = int(generator.choice([3, 4]))
     angles = 2.0 * np.pi / count * (np.arange(count) + generator.uniform(-0.1, 0.1, count))
@@ -130,23 +122,15 @@ def _plate(
     return corners.copy(), corners, np.array([0.0, 0.0, height])
 
 
-def _lengths(
-    base: NDArray[np.float64], top: NDArray[np.float64], home: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _lengths(base, top, home):
     """Return the distances `(n,)` [m] of base and platform joints at home."""
     return np.asarray(np.linalg.norm(top + home - base, axis=1))
 
 
-def _leg(
-    kind: str,
-    lengths: NDArray[np.float64],
-    mass: float,
-    stroke: float,
-    generator: np.random.Generator,
-) -> dict[str, Any]:
+def _leg(kind, lengths, mass, stroke, generator):
     """Return the table of legs whose parts weigh `mass` [kg] and whose stroke is a share."""
     low, high = (1.0 - 0.5 * stroke) * lengths.min(), (1.0 + 0.5 * stroke) * lengths.max()
-    leg: dict[str, Any] = {"source": SOURCE, "kind": kind}
+    leg = {"source": SOURCE, "kind": kind}
     leg["actuator"] = {"source": SOURCE, "minimum": low, "maximum": high}
     length = float(lengths.mean())
     if kind in ("ups", "strut"):
@@ -163,7 +147,7 @@ def _leg(
     return leg
 
 
-def _body(mass: float, center: float, length: float) -> dict[str, Any]:
+def _body(mass, center, length):
     """Return a slender body along the leg, `center` [m] from its joint."""
     across = mass * length**2 / 30.0
     inertia = [across, across, 0.02 * across]
@@ -176,7 +160,7 @@ def _body(mass: float, center: float, length: float) -> dict[str, Any]:
     }
 
 
-def _chain(shortest: float, mass: float) -> dict[str, Any]:
+def _chain(shortest, mass):
     """Return lengths and masses of a leg that yields, all but the mass between its springs."""
     parts = shortest * np.array([0.2, 0.25, 0.2, 0.3])
     names = ("spring_length", "housing_length", "follower_start", "follower_length")
@@ -185,7 +169,7 @@ def _chain(shortest: float, mass: float) -> dict[str, Any]:
     return {"first_axis": "horizontal"} | lengths | masses
 
 
-def _springs(kind: str, carried: float, generator: np.random.Generator) -> dict[str, Any]:
+def _springs(kind, carried, generator):
     """Return stiffness and damping of legs that carry so much [kg] each, where they yield."""
     rate = 10.0 ** generator.uniform(2.0, 3.0)
     if kind == "strut":
@@ -198,7 +182,7 @@ def _springs(kind: str, carried: float, generator: np.random.Generator) -> dict[
     return {}
 
 
-def _crank(leg: dict[str, Any], length: float, mass: float, generator: np.random.Generator) -> None:
+def _crank(leg, length, mass, generator):
     """Make a leg a crank and a rod."""
     crank = generator.uniform(0.2, 0.5) * length
     rod = generator.uniform(0.85, 1.05) * length

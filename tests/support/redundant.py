@@ -1,9 +1,5 @@
 """Machines made from the Stewart simulator: with more legs, and with joints elsewhere."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 import twin
@@ -17,10 +13,10 @@ EXTRA = {
 """[m] base and platform joints of a seventh and an eighth leg."""
 
 
-def redundant_machine(legs: int) -> Platform:
+def redundant_machine(legs):
     """Return the Stewart simulator with seven or eight legs."""
     stewart = twin.load("stewart").parameters
-    content: dict[str, Any] = stewart.model_dump()
+    content = stewart.model_dump()
     content["name"] = f"stewart_on_{legs}"
     for table, added in EXTRA.items():
         points = np.vstack(
@@ -43,9 +39,9 @@ PUBLISHED_TOP = [
 Manufacture 49, 2009, table 1."""
 
 
-def machine_on(base: Any, top: Any, height: float, limits: tuple[float, float]) -> Platform:
+def machine_on(base, top, height, limits):
     """Return the Stewart simulator with joints `(n, 3)` [m] elsewhere, and other limits [m]."""
-    content: dict[str, Any] = twin.load("stewart").parameters.model_dump()
+    content = twin.load("stewart").parameters.model_dump()
     for table, points in (("base", base), ("platform", top)):
         content[table]["joints"] = {"source": "Test", "coordinates": np.array(points).tolist()}
     content["home"] |= {"position": [0.0, 0.0, height]}
@@ -54,6 +50,6 @@ def machine_on(base: Any, top: Any, height: float, limits: tuple[float, float]) 
     return Platform(MachineParameters.model_validate(content))
 
 
-def machine_tool() -> Platform:
+def machine_tool():
     """Return the machine of `PUBLISHED_BASE`, whose legs reach from 0.6 to 1.1 m."""
     return machine_on(PUBLISHED_BASE, PUBLISHED_TOP, 0.8, (0.6, 1.1))

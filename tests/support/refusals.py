@@ -1,16 +1,11 @@
 """Bad input is refused with an error that says what is wrong."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
-from typing import Any
-
 import pytest
 
 from twin.errors import InputError
 
 
-def refused(message: str | None = None, *, field: str | None = None) -> Any:
+def refused(message=None, *, field=None):
     """Expect an `InputError` in the block that follows.
 
     Args:
@@ -22,7 +17,7 @@ def refused(message: str | None = None, *, field: str | None = None) -> Any:
     )
 
 
-def assert_all_refused(call: Callable[..., Any], cases: Iterable[tuple[Any, ...]]) -> None:
+def assert_all_refused(call, cases):
     """Check that each case is refused, and name all that are not.
 
     A case holds the arguments of `call`, and as its last entry the message to expect.
@@ -35,3 +30,16 @@ def assert_all_refused(call: Callable[..., Any], cases: Iterable[tuple[Any, ...]
         except (pytest.fail.Exception, AssertionError) as error:
             accepted.append(f"{arguments}: {error}")
     assert not accepted, "\n".join(accepted)
+
+
+def assert_each_refused(call, wrong):
+    """Check that each value of an option is refused under its name.
+
+    Args:
+        call: takes the option alone, by its name.
+        wrong: lists of values by option.
+    """
+    assert_all_refused(
+        lambda option, value: call(**{option: value}),
+        [(option, value, option) for option in wrong for value in wrong[option]],
+    )

@@ -1,30 +1,25 @@
 """A platform that follows a reference through a known resonance, and its inertial log."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 import twin
-from twin.motion import Motion, MultiSineMotion, RecordedMotion
-from twin.plant.inertial_sensor import InertialLog, InertialUnit
+from twin.motion import MultiSineMotion, RecordedMotion
+from twin.plant.inertial_sensor import InertialUnit
 
 RESONANCE, DAMPING = 90.0, 0.3
 LEAD = 0.8
 STEP = 5e-4
 THEIRS = twin.load("stewart", "hardware").parameters.imu
-assert THEIRS is not None
 SENSOR = THEIRS.model_copy(update={"position": (0.05, 0.02, 0.04)})
 
 
-def response(frequency: Any) -> Any:
+def response(frequency):
     """Return the resonance's transfer: 4.3 dB at 70 Hz."""
     ratio = np.asarray(frequency) / RESONANCE
     return 1.0 / (1.0 - ratio**2 + 2j * DAMPING * ratio)
 
 
-def wanted(duration: float = 15.0) -> MultiSineMotion:
+def wanted(duration=15.0):
     """Return a pitch motion from 0.5 to 80 Hz with a flat spectrum of its rate."""
     frequency = np.arange(0.5, 80.0, 0.5)
     size = 0.2 * np.sqrt(2.0 / len(frequency)) / (2.0 * np.pi * frequency)
@@ -34,7 +29,7 @@ def wanted(duration: float = 15.0) -> MultiSineMotion:
     )  # fmt: skip
 
 
-def followed(motion: Motion) -> RecordedMotion:
+def followed(motion):
     """Return what the resonant platform does, with rest before and after the motion."""
     time = np.arange(int((motion.duration + 2.0 * LEAD) / STEP) + 1) * STEP
     values = motion.axes(np.clip(time - LEAD, 0.0, motion.duration)).values
@@ -46,13 +41,13 @@ def followed(motion: Motion) -> RecordedMotion:
     return RecordedMotion(motion.center, time, columns, check_size=False)
 
 
-def logged(actual: Motion, seed: int = 1) -> InertialLog:
+def logged(actual, seed=1):
     """Return what the thesis' sensor writes down on that platform."""
     time = np.arange(int(actual.duration / STEP)) * STEP
     return InertialUnit(SENSOR, gravity=9.81, seed=seed).measure(time, *actual(time))
 
 
-def pitch_rates(motion: Motion, actual: Motion) -> tuple[Any, Any]:
+def pitch_rates(motion, actual):
     """Return wanted pitch rates, and those of the platform, at 2 kHz."""
     time = np.arange(int(motion.duration / STEP)) * STEP
     column = motion.axis_names.index("pitch")
@@ -62,7 +57,7 @@ def pitch_rates(motion: Motion, actual: Motion) -> tuple[Any, Any]:
     )
 
 
-def tracking_error(motion: Motion, actual: Motion) -> float:
+def tracking_error(motion, actual):
     """Return the rms error of the pitch rate [rad/s] at the delay where it is smallest."""
     want, have = pitch_rates(motion, actual)
     time = np.arange(len(want)) * STEP

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-
-from twin.analysis.platform import Platform
+from tolerance import max_abs
 
 PERIODS = 5.0
 """Of a spring's inverse frequency: nearly one whole period."""
@@ -28,17 +26,17 @@ class Scale(NamedTuple):
     """[N, N m] largest actuator force that holds the machine at home"""
 
     @property
-    def twist(self) -> NDArray[np.float64]:
+    def twist(self):
         """Twist `(6,)` of one length and one radian in one time."""
         return np.repeat([self.length, 1.0], 3) / self.time
 
     @property
-    def wrench(self) -> NDArray[np.float64]:
+    def wrench(self):
         """Wrench `(6,)` of the weight, and of the weight at one length."""
         return np.repeat([1.0, self.length], 3) * self.weight
 
 
-def spring_time(platform: Platform) -> float:
+def spring_time(platform):
     """Return [s] the inverse frequency of a leg's mass on its spring; infinite without springs."""
     times = [np.inf]
     for leg in platform.parameters.legs:
@@ -49,7 +47,7 @@ def spring_time(platform: Platform) -> float:
     return float(min(times))
 
 
-def scale_of(platform: Platform) -> Scale:
+def scale_of(platform):
     """Return the sizes of a machine."""
     length, gravity = float(platform.home_reaches.mean()), platform.parameters.gravity
     legs = sum(leg.mass for leg in platform.parameters.legs)
@@ -60,5 +58,5 @@ def scale_of(platform: Platform) -> Scale:
         time,
         min(time, PERIODS * spring_time(platform)),
         gravity * (platform.parameters.platform.body.mass + legs),
-        float(np.abs(held).max()),
+        float(max_abs(held)),
     )

@@ -1,16 +1,12 @@
 """Files of the shipped machines, and their content for tests that change it."""
 
-from __future__ import annotations
-
 import tomllib
-from pathlib import Path
-from typing import Any
 
-from twin.machine import MachineParameters, read_parameters
+from twin.machine import read_parameters
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import machine_names, parameters_path
 
-SHIPPED: dict[str, Path] = {name: parameters_path(name) for name in machine_names()}
+SHIPPED = {name: parameters_path(name) for name in machine_names()}
 """The platform.toml of every machine by name."""
 
 OF_KIND = {
@@ -28,11 +24,11 @@ OF_KIND = {
 assert set(OF_KIND) == set(LEG_KINDS)
 
 
-def shipped_content(machine: str) -> dict[str, Any]:
+def shipped_content(machine):
     """Return the content of a machine's file."""
     return tomllib.loads(parameters_path(machine).read_text())
 
 
-def machine_of_kind(kind: str) -> MachineParameters:
+def machine_of_kind(kind):
     """Return a shipped machine on legs of a kind."""
     return read_parameters(parameters_path(OF_KIND[kind]))

@@ -1,15 +1,10 @@
 """Short runs for tests of controllers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import twin
-from twin.analysis.platform import Platform
-from twin.control.controller import Controller
 from twin.motion import SineMotion
-from twin.motion.motion import Motion
-from twin.simulation.simulate import Trajectory
+from twin.motion.specification import convention_of
 
 RIGID = ("stewart", "srspm", "rss", "driving_simulator")
 """Machines whose actuators alone move the platform."""
@@ -22,8 +17,7 @@ AMPLITUDES = {
 }
 
 
-def sine(platform: Platform, duration: float = 0.6) -> Motion:
-    convention = "roll_pitch" if platform.name == "driving_simulator" else "yaw_pitch_roll"
+def sine(platform, duration=0.6):
     return SineMotion(
         platform.home,
         amplitude=AMPLITUDES[platform.name],
@@ -31,11 +25,11 @@ def sine(platform: Platform, duration: float = 0.6) -> Motion:
         duration=duration,
         fade_in=0.4 * duration,
         fade_out=0.4 * duration,
-        convention=convention,
+        convention=convention_of(platform),
     )
 
 
-def driven(platform: Platform, controller: Controller, duration: float = 0.6) -> Trajectory:
+def driven(platform, controller, duration=0.6):
     return twin.simulate(
         platform,
         duration,
@@ -47,7 +41,7 @@ def driven(platform: Platform, controller: Controller, duration: float = 0.6) ->
     )
 
 
-def actuator_error(run: Trajectory, controller: Controller) -> float:
+def actuator_error(run, controller):
     """Root mean square of the actuators' errors at the control instants."""
     rows = np.arange(0, len(run), 2)
     wanted = controller.reference.coordinates

@@ -1,12 +1,8 @@
 """Sweeps of short runs."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from twin.sweep import Sweep
 
-SMALL: dict[str, Any] = {
+SMALL = {
     "machine": "srspm",
     "fidelity": "fast",
     "motion": {"name": "sine", "amplitude": 0.01, "frequency": 5.0, "duration": 0.06},
@@ -14,7 +10,7 @@ SMALL: dict[str, Any] = {
 }
 
 
-def small(**changes: Any) -> Sweep:
+def small(**changes):
     """Return a sweep of three short runs, with changes; those of the motion one by one."""
     content = SMALL | changes
     return Sweep(**content | {"motion": SMALL["motion"] | content["motion"]})

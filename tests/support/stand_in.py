@@ -1,10 +1,5 @@
 """A tiny native vector environment: points that shall stay at the origin against a wind."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
@@ -19,11 +14,11 @@ class Points(VectorEnv):
 
     def __init__(
         self,
-        num_envs: int,
-        autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
-        wind: float = 0.3,
-        max_episode_steps: int | None = None,
-    ) -> None:
+        num_envs,
+        autoreset_mode=AutoresetMode.SAME_STEP,
+        wind=0.3,
+        max_episode_steps=None,
+    ):
         self.num_envs, self.wind = num_envs, wind
         self.metadata = {"autoreset_mode": autoreset_mode}
         self.render_mode = None
@@ -34,7 +29,7 @@ class Points(VectorEnv):
         self.generators = [np.random.default_rng(k) for k in range(num_envs)]
         self.at, self.steps = np.zeros(num_envs), np.zeros(num_envs, dtype=int)
 
-    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed=None, options=None):
         """Begin episodes in all rows."""
         if seed is not None:
             seeds = seed if isinstance(seed, list) else [seed + k for k in range(self.num_envs)]
@@ -43,7 +38,7 @@ class Points(VectorEnv):
             self.begin_episode(row)
         return self.observed(), self.information()
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    def step(self, actions):
         """Do one step in all rows."""
         self.at = self.at + 0.1 * (np.asarray(actions, dtype=float)[:, 0] + self.wind)
         self.steps = self.steps + 1
@@ -57,20 +52,20 @@ class Points(VectorEnv):
             info = {**self.information(), "final_obs": last, "final_info": final}
         return self.observed(), rewards, terminated, truncated, info
 
-    def begin_episode(self, row: int) -> None:
+    def begin_episode(self, row):
         """Put a point to a random place."""
         self.at[row], self.steps[row] = self.generators[row].uniform(-1.0, 1.0), 0
 
-    def observed(self) -> Any:
+    def observed(self):
         """Return places and wind, one row per point."""
         return np.stack([self.at, np.full(self.num_envs, self.wind)], axis=1).astype(np.float32)
 
-    def information(self) -> dict[str, Any]:
+    def information(self):
         """Return the distances from the goal, as vector environments do."""
         return {"distance": np.abs(self.at), "_distance": np.ones(self.num_envs, dtype=bool)}
 
 
-def distance_under(act: Callable[[Any], Any]) -> float:
+def distance_under(act):
     """Return the mean distance of points from the origin in the second half of an episode."""
     env = Points(64)
     observation, _ = env.reset(seed=900)

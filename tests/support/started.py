@@ -1,12 +1,9 @@
 """Commands of the package in processes of their own, whose lines are read while they run."""
 
-from __future__ import annotations
-
 import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
@@ -21,13 +18,13 @@ class Started:
         lines: what it has printed so far.
     """
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process):
         """Read what a process prints."""
         self.process, self.lines = process, list[str]()
         self.reader = Thread(target=self.read, daemon=True)
         self.reader.start()
 
-    def wait_for(self, pattern: str) -> str:
+    def wait_for(self, pattern):
         """Return the first group of a pattern, once a line has it."""
         wait = PATIENCE
         while (found := re.search(pattern, self.output)) is None:
@@ -37,31 +34,30 @@ class Started:
             wait -= 0.05
         return found[1]
 
-    def wait_end(self) -> int:
+    def wait_end(self):
         """Return the exit code, once the command has ended."""
         code = self.process.wait(PATIENCE)
         self.reader.join(PATIENCE)
         return code
 
-    def has_ended(self, within: float) -> bool:
+    def has_ended(self, within):
         """Return whether the command ends within a time [s]."""
         self.reader.join(within)
         return not self.reader.is_alive()
 
     @property
-    def output(self) -> str:
+    def output(self):
         """All lines so far."""
         return "".join(self.lines)
 
-    def read(self) -> None:
+    def read(self):
         """Keep the lines that the command prints, until it ends."""
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.append(line)
 
 
 @contextmanager
-def started(*arguments: object) -> Iterator[Started]:
+def started(*arguments):
     """Run `twin ARGUMENTS`; it is ended at the end of the block if it has not ended itself."""
     command = [sys.executable, "-u", "-m", "twin", *map(str, arguments)]
     with subprocess.Popen(
@@ -73,7 +69,7 @@ def started(*arguments: object) -> Iterator[Started]:
             process.kill()
 
 
-def free_port(kind: socket.SocketKind) -> int:
+def free_port(kind):
     """Return a port of this computer that nobody has."""
     with socket.socket(socket.AF_INET, kind) as free:
         free.bind(("127.0.0.1", 0))

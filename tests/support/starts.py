@@ -9,7 +9,7 @@ from scales import scale_of
 
 from twin.analysis.platform import Platform
 from twin.machine import MachineParameters
-from twin.model.integrate import Solution, integrate
+from twin.model.integrate import integrate
 
 SHARES = np.array([0.016, -0.013, 0.03, 0.063, -0.047, 0.03])
 """Start twist in lengths and radians in the machine's pace."""
@@ -26,7 +26,7 @@ class Start(NamedTuple):
     holding: Any
     """actuator forces that hold it at home"""
 
-    def run(self, duration: float, **options: Any) -> Solution:
+    def run(self, duration, **options):
         """Return the motion over `duration` paces; `timestep` in paces."""
         if "timestep" in options:
             options["timestep"] *= self.pace
@@ -34,7 +34,7 @@ class Start(NamedTuple):
         return integrate(self.platform, duration * self.pace, **given)
 
 
-def start_of(platform: Platform) -> Start:
+def start_of(platform):
     """Return a machine at home, its springs a little stretched."""
     scale, k = scale_of(platform), platform.n_deflections
     twist = SHARES * np.repeat([scale.length, 1.0], 3) / scale.pace
@@ -48,9 +48,9 @@ def start_of(platform: Platform) -> Start:
     )
 
 
-def without_damping(platform: Platform) -> Platform:
+def without_damping(platform):
     """Return the machine with dampers and friction removed."""
-    content: dict[str, Any] = platform.parameters.model_dump()
+    content = platform.parameters.model_dump()
     for table in (content["leg"], *(variant["leg"] for variant in content["variant"])):
         for name in ("axial", "damping", "friction"):
             if name == "axial" and name in table:

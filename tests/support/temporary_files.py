@@ -3,8 +3,6 @@
 Imported before anything asks for the folder of temporary files.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,14 +1,10 @@
 """Agreement of arrays to an absolute tolerance, and their largest entry."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 from numpy.testing import assert_allclose
 
 
-def assert_within(found: Any, expected: Any, tolerance: Any, **options: Any) -> None:
+def assert_within(found, expected, tolerance, **options):
     """Check that every number differs from the expected one by at most the tolerance.
 
     `options` are those of `numpy.testing.assert_allclose`.
@@ -16,6 +12,6 @@ def assert_within(found: Any, expected: Any, tolerance: Any, **options: Any) -> 
     assert_allclose(found, expected, rtol=0.0, atol=tolerance, **options)
 
 
-def max_abs(values: Any) -> float:
+def max_abs(values):
     """Return the largest absolute value; NaN where one is none."""
     return float(np.abs(values).max())

@@ -1,13 +1,9 @@
 """The rotation of a pose, by scipy."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 
-def turn_of(pose: Any) -> Rotation:
+def turn_of(pose):
     """Return the rotation of poses `(..., 7)` from the platform's frame to that of the base."""
     return Rotation.from_quat(np.asarray(pose)[..., 3:7], scalar_first=True)

@@ -1,17 +1,10 @@
 """Machines that have no symmetry, plane or axis to hide a fault behind, one per kind of leg."""
 
-from __future__ import annotations
-
-import tomllib
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
+from shipped import shipped_content
 
 from twin.machine.file.read import parameters_from
-from twin.machine.machine import MachineParameters, parameters_path
 
 BODY = {
     "center_of_mass": [0.06, -0.04, 0.15],
@@ -23,21 +16,21 @@ TURN = [0.9950376877284599, 0.05, -0.05, 0.07]
 """Attitude at home of machines with six degrees of freedom."""
 
 
-def machine_without_symmetry(kind: str) -> MachineParameters:
+def machine_without_symmetry(kind):
     """Return a machine on legs of a kind, called `<kind>_without_symmetry`."""
     return parameters_from(content_without_symmetry(kind), "platform.toml")
 
 
-def content_without_symmetry(kind: str) -> dict[str, Any]:
+def content_without_symmetry(kind):
     """Return what the platform.toml of `machine_without_symmetry` would hold."""
     source, spoil = KINDS[kind]
-    content = tomllib.loads(parameters_path(source).read_text())
+    content = shipped_content(source)
     content["name"] = f"{kind}_without_symmetry"
     spoil(content)
     return content
 
 
-def _joints(content: dict[str, Any], shift: float) -> tuple[NDArray[np.float64], ...]:
+def _joints(content, shift):
     """Move all joints at random by up to `shift` [m]; return base and platform joints."""
     random = np.random.default_rng(7)
     before = parameters_from(content, "platform.toml")
@@ -48,12 +41,12 @@ def _joints(content: dict[str, Any], shift: float) -> tuple[NDArray[np.float64],
     return points[0], points[1]
 
 
-def _turn_home(content: dict[str, Any]) -> None:
+def _turn_home(content):
     content["home"]["orientation"] = TURN
     content["home"]["position"] = [*np.add(content["home"]["position"], [0.01, -0.02, 0.01])]
 
 
-def _upu(content: dict[str, Any]) -> None:
+def _upu(content):
     """Screws of much lead, and rods whose spin shows."""
     _ups(content)
     content["leg"]["rod"] = {
@@ -68,7 +61,7 @@ def _upu(content: dict[str, Any]) -> None:
     content["leg"] |= {"kind": "upu", "platform_axis": [1.0, 0.4, -0.2], "screw": screw}
 
 
-def _ups(content: dict[str, Any]) -> None:
+def _ups(content):
     _joints(content, 0.03)
     _turn_home(content)
     content["platform"]["body"] |= BODY
@@ -76,7 +69,7 @@ def _ups(content: dict[str, Any]) -> None:
     content["leg"]["actuator"] |= {"minimum": 0.85, "maximum": 1.1}
 
 
-def _strut(content: dict[str, Any]) -> None:
+def _strut(content):
     _joints(content, 0.01)
     content["home"]["orientation"] = TURN
     content["platform"]["body"] |= {
@@ -89,7 +82,7 @@ def _strut(content: dict[str, Any]) -> None:
     content["variant"] = [{"legs": [2, 5], "source": "Test", "axial": axial}]
 
 
-def _viscoelastic(content: dict[str, Any]) -> None:
+def _viscoelastic(content):
     _joints(content, 0.03)
     _turn_home(content)
     content["platform"]["body"] |= BODY
@@ -101,7 +94,7 @@ def _viscoelastic(content: dict[str, Any]) -> None:
     ]
 
 
-def _rss(content: dict[str, Any]) -> None:
+def _rss(content):
     _joints(content, 0.05)
     _turn_home(content)
     content["platform"]["body"] |= BODY
@@ -121,7 +114,7 @@ def _rss(content: dict[str, Any]) -> None:
     ]
 
 
-def _pillar(content: dict[str, Any]) -> None:
+def _pillar(content):
     roll, pitch, floor = 0.06, -0.04, 0.02
     turn = Rotation.from_euler("XY", [roll, pitch])
     corners = np.array(
@@ -142,7 +135,7 @@ def _pillar(content: dict[str, Any]) -> None:
     content["variant"] = [{"legs": [3], "source": "Test", "upper_mass": 15.0, "foot_mass": 4.0}]
 
 
-KINDS: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
+KINDS = {
     "ups": ("stewart", _ups),
     "strut": ("micro_hexapod", _strut),
     "viscoelastic": ("compliant_stewart", _viscoelastic),

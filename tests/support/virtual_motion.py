@@ -7,14 +7,11 @@ of the springs as their rates; on pillars they are height, roll and pitch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from clouds import Array, Cloud, cloud
-from numpy.typing import NDArray
+from clouds import Array, cloud
 from turns import turn_of
-
-from twin.machine.machine import MachineParameters
 
 
 class Place(NamedTuple):
@@ -27,7 +24,7 @@ class Place(NamedTuple):
     deflection: Array
     """`(k, n)` extensions of the springs"""
 
-    def cloud(self, machine: MachineParameters) -> Cloud:
+    def cloud(self, machine):
         """Return the masses."""
         return cloud(machine, self.position, self.turn, self.deflection)
 
@@ -36,7 +33,7 @@ Motion = Callable[[Array], Place]
 """From complex times `(k,)` to places."""
 
 
-def turned(vector: Array) -> Array:
+def turned(vector):
     """Return rotations `(k, 3, 3)` by complex rotation vectors `(k, 3)`."""
     angle = np.sqrt((vector * vector).sum(axis=1).astype(complex))
     small = np.abs(angle) < 1e-6
@@ -47,11 +44,11 @@ def turned(vector: Array) -> Array:
     return np.eye(3) + sine[:, None, None] * skew + versine[:, None, None] * (skew @ skew)
 
 
-def free_motion(pose: Any, springs: Any, rate: Any, acceleration: Any) -> Motion:
+def free_motion(pose, springs, rate, acceleration):
     """Return the motion through `pose` (7,) and `springs` (n,), of six dof and the springs."""
     start = turn_of(pose).as_matrix()
 
-    def place(time: Array) -> Place:
+    def place(time):
         path = time[:, None] * rate + 0.5 * time[:, None] ** 2 * acceleration
         inside = springs + (path[:, 6:] if path.shape[1] > 6 else np.zeros((1, len(springs))))
         inside = np.broadcast_to(inside, (len(time), len(springs)))
@@ -60,12 +57,12 @@ def free_motion(pose: Any, springs: Any, rate: Any, acceleration: Any) -> Motion
     return place
 
 
-def pillar_motion(machine: MachineParameters, start: Any, rate: Any, acceleration: Any) -> Motion:
+def pillar_motion(machine, start, rate, acceleration):
     """Return the motion through height, roll and pitch `start` (3,) about the fixed foot."""
     fixed = machine.leg.fixed_foot - 1
     foot, corner = machine.base.joints.points[fixed], machine.platform.joints.points[fixed]
 
-    def place(time: Array) -> Place:
+    def place(time):
         z, roll, pitch = (start + time[:, None] * rate + 0.5 * time[:, None] ** 2 * acceleration).T
         cr, sr, cp, sp = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch)
         zero = 0.0 * z
@@ -85,7 +82,7 @@ def pillar_motion(machine: MachineParameters, start: Any, rate: Any, acceleratio
     return place
 
 
-def height_roll_pitch(pose: Any, twist: Any, acceleration: Any) -> NDArray[np.float64]:
+def height_roll_pitch(pose, twist, acceleration):
     """Return `(3, 3)`: height, roll and pitch of R = Rx(roll) Ry(pitch), rates, accelerations.
 
     The angular velocity is roll' x + pitch' y', with y' the platform's y axis.

@@ -1,11 +1,6 @@
 """A training whose randomisation doubles a mass: what its episodes draw under a curriculum."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 
 import twin
@@ -17,12 +12,12 @@ CURRICULUM = [[0.0, 0.1], [0.5, 1.0]]
 """A tenth of the way at first, all of it from half the steps on."""
 
 
-def watched(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def watched(monkeypatch):
     """Return the list that gets the mass of every episode to come [kg]."""
-    found: list[float] = []
+    found = []
     draw = Episodes._draw
 
-    def drawn(self: Episodes, index: int, generator: np.random.Generator) -> Any:
+    def drawn(self, index, generator):
         result = draw(self, index, generator)
         found.append(self.varied[index][MASS])
         return result
@@ -31,7 +26,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
-def check(masses: list[float]) -> None:
+def check(masses):
     """Check that the episodes go from a tenth of the way to all of it, never back."""
     shares = np.array(masses) / twin.load("stewart").parameters.platform.body.mass - 1.0
     assert_allclose(shares[[0, -1]], [0.1, 1.0], rtol=1e-9)

@@ -6,6 +6,9 @@ from random_machines import random_machine
 
 from twin.validation.cases import load_case
 
+pytestmark = pytest.mark.quick
+
+
 SEEDS = range(50)
 
 BRIEF = ("reference", "free_fall", "constant_forces", "constraint_settings")
@@ -44,7 +47,6 @@ def test_machines_on_massless_legs_pass(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.quick
 @pytest.mark.parametrize("seed", [0, 4])
 def test_random_machines_pass_the_main_cases(seed):
     pytest.importorskip("pybullet")
@@ -69,7 +71,6 @@ def test_machines_that_need_settings_of_their_own_pass(seed, case):
     check(random_machine(seed), (case,))
 
 
-@pytest.mark.quick
 def test_a_seed_is_a_machine():
     assert random_machine(3).hash == random_machine(3).hash
     assert {random_machine(seed).kind for seed in range(5)} == {

@@ -6,7 +6,7 @@ from dataclasses import replace
 from multiprocessing import get_context
 
 import pytest
-from refusals import refused
+from refusals import assert_all_refused, refused
 
 import twin
 from twin.errors import (
@@ -18,7 +18,7 @@ from twin.errors import (
 from twin.machine.machine import parameters_path
 from twin.model.batch import usable_cores
 from twin.validation import runner
-from twin.validation.case import CaseResult, validation_case
+from twin.validation.case import validation_case
 from twin.validation.cases import CASES, load_case
 from twin.validation.runner import left_out, run
 
@@ -44,13 +44,6 @@ def test_results_come_in_the_order_of_machines_and_registry():
     assert all(result.verdict == "pass" and result.seconds > 0.0 for result in results)
 
 
-def test_machine_by_path(tmp_path):
-    path = described(tmp_path, "mine")
-    for given in (path, str(path)):
-        (result,) = run(given, "projection", progress=False)
-        assert (result.machine, result.verdict) == ("mine", "pass")
-
-
 def test_cases_that_make_no_sense_for_a_machine_are_left_out():
     results = run(["srspm", "stewart"], ["published", "projection"], progress=False)
     assert keys(results) == [
@@ -62,20 +55,12 @@ def test_cases_that_make_no_sense_for_a_machine_are_left_out():
         run("srspm", "published")
 
 
-def test_cases_left_out_are_the_others_with_a_reason(tmp_path):
-    platforms = [*map(twin.load, twin.machine_names()), twin.load(described(tmp_path, "mine"))]
-    for platform in platforms:
-        without = left_out([platform])
-        shipped = platform.name in twin.machine_names()
-        cases = {key: load_case(key) for key in CASES}
-        assert {case.case for case in without} == {
-            key
-            for key, case in cases.items()
-            if not case.applies(platform) and (shipped or not case.machines)
-        }
-        assert all(case.reason and case.title for case in without)
-    assert left_out(platforms, "projection") == []
-    assert "published" not in {case.case for case in left_out(platforms[-1:])}
+def test_cases_left_out_are_the_others_with_a_reason(stewart):
+    without = left_out([stewart])
+    others = {key for key in CASES if not load_case(key).applies(stewart)}
+    assert {case.case for case in without} == others
+    assert all(case.reason and case.title for case in without)
+    assert left_out([stewart], "projection") == []
 
 
 def test_a_case_that_leaves_machines_out_says_why():
@@ -88,49 +73,17 @@ def test_a_case_that_leaves_machines_out_says_why():
     assert case.obstacle(twin.load("srspm")) == "not srspm"
 
 
-def test_costly_cases_start_first_and_results_keep_their_order(
-    monkeypatch,
-):
-    started = []
-
-    class Pool:
-        """Runs at once what it is given."""
-
-        def __init__(self, *_, **__): ...
-
-        def submit(self, function, task):
-            """Run a task."""
-            started.append(task[2])
-            future = Future()
-            future.set_result(CaseResult(task[1], task[2], "", "", ()))
-            return future
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_): ...
-
-        def shutdown(self, **_):
-            """Do nothing."""
-
-    # Processes end in any order.
-    monkeypatch.setattr(runner, "ProcessPoolExecutor", Pool)
-    results = run("stewart", progress=False, jobs=2)
-    run_times = [load_case(key).run_time for key in started]
-    assert run_times == sorted(run_times, reverse=True)
-    assert [result.case for result in results] == [key for key in CASES if key in started]
-
-
-def test_bad_input(subtests):
-    for machines, options, field in [
-        (3, {}, "machines"),
-        ("stewart", {"cases": []}, "cases"),
-        ("stewart", {"cases": ["reference", "nonsense"]}, "case"),
-        ("stewart", {"jobs": 1.5}, "jobs"),
-        ([["stewart"]], {}, "machines"),
-    ]:
-        with subtests.test(f"{machines}"), refused(field=field):
-            run(machines, progress=False, **options)
+def test_bad_input():
+    assert_all_refused(
+        lambda machines, options: run(machines, progress=False, **options),
+        [
+            (3, {}, "machines"),
+            ([["stewart"]], {}, "machines"),
+            ("stewart", {"cases": []}, "cases"),
+            ("stewart", {"cases": ["reference", "nonsense"]}, "case"),
+            ("stewart", {"jobs": 1.5}, "jobs"),
+        ],
+    )
 
 
 def test_machines_that_cannot_be_loaded_stop_before_anything_runs(tmp_path):

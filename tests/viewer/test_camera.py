@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -15,18 +14,17 @@ from conftest import MACHINES
 from hypothesis import given
 from hypothesis import strategies as some
 from numpy.testing import assert_allclose, assert_array_equal
-from paths import poses_within_limits
-from refusals import refused
+from paths import poses_within_limits, shifted
+from refusals import assert_each_refused
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
 import twin
 from twin.engines.mujoco import MujocoEngine
 from twin.errors import StateError
-from twin.machine.mechanism import BASE_NAME
-from twin.model.ball import Ball, ball_for
+from twin.model.ball import ball_for
 from twin.page.scene.scene_view import DARK_LINE_COLOURS, DARK_PLANE_COLOUR, DARK_SKY_COLOURS
-from twin.viewer.bodies.machine import DARK_SCHEME, SHADOW_MATERIAL
+from twin.viewer.bodies.machine import DARK_SCHEME
 from twin.viewer.camera import (
     HOME_MARGIN,
     Camera,
@@ -34,7 +32,7 @@ from twin.viewer.camera import (
     View,
     framing,
 )
-from twin.viewer.scene_model import HIDDEN_GROUP, SceneModel
+from twin.viewer.scene_model import SceneModel
 from twin.viewer.window import Window
 
 pytestmark = pytest.mark.pages
@@ -58,11 +56,6 @@ def changed(first, second):
     """Return which pixels differ."""
     different = np.asarray(first, dtype=int) - np.asarray(second, dtype=int)
     return np.asarray(np.abs(different).max(axis=2) > 8)
-
-
-def shifted(pose, x, y, z):
-    """Return a pose moved [m]."""
-    return np.asarray(pose + np.pad([x, y, z], (0, 4)))
 
 
 # Where things are.
@@ -156,32 +149,6 @@ def test_pictures_show_the_state(camera):
     assert_array_equal(first, camera.image(home))
 
 
-def test_the_ball_is_drawn_where_it_lies(camera):
-    home = camera.platform.home
-    rise = ball_for(camera.platform.parameters).plate_height
-    shares = []
-    for x in (-0.1, 0.1):
-        at = shifted(home, x, 0.0, rise)
-        spot = changed(camera.image(home), camera.image(home, ball=at))
-        assert 10 < spot.sum() < 0.02 * spot.size
-        shares.append(np.nonzero(spot)[1].mean())
-    # The overview looks against x from the side: what is ahead is on the right.
-    assert shares[1] > shares[0] + 10
-
-
-@pytest.mark.parametrize("quality", ["fast", "fine"])
-def test_every_picture_has_a_soft_shadow(stewart, quality):
-    """It darkens the ground by degrees: no step of it is as high as the edge of a hard shadow."""
-    with Camera(stewart, quality=quality, width=320, height=240) as camera:
-        assert not camera.scene_model.model.light_castshadow.any()
-        shaded = camera.image(stewart.home).astype(int)
-        model = camera.scene_model.model
-        model.geom_group[model.geom(f"{BASE_NAME}_{SHADOW_MATERIAL}").id] = HIDDEN_GROUP
-        darker = camera.image(stewart.home).astype(int).sum(axis=2) - shaded.sum(axis=2)
-    assert (darker > 60).mean() > 0.01
-    assert len(np.unique(darker[darker > 0])) > 12
-
-
 def test_fine_pictures_have_smooth_edges(stewart):
     """They are nearer to the means over the pixels of a larger picture than fast ones are."""
     with Camera(stewart, width=640, height=480) as camera:
@@ -193,9 +160,7 @@ def test_fine_pictures_have_smooth_edges(stewart):
     assert off["fine"] < 0.6 * off["fast"]
 
 
-def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
-    stewart,
-):
+def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(stewart):
     pictures = []
     for dark in (False, True):
         with Camera(stewart, dark=dark, view="side", width=160, height=120) as camera:
@@ -216,39 +181,30 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
 # What is refused.
 
 
-def test_wrong_options_are_named(subtests, stewart):
-    for field, options in [
-        ("width", {"width": 0}),
-        ("view", {"view": "from below"}),
-        ("view", {"view": (np.nan, 0.0)}),
-        ("quality", {"quality": "best"}),
-        ("dark", {"dark": "black"}),
-    ]:
-        with subtests.test(f"{field}"), refused(field=field):
-            Camera(stewart, **options)
+def test_wrong_options_are_named(stewart):
+    assert_each_refused(
+        lambda **options: Camera(stewart, **options),
+        {
+            "width": [0],
+            "view": ["from below", (np.nan, 0.0)],
+            "quality": ["best"],
+            "dark": ["black"],
+        },
+    )
 
 
 def test_wrong_states_are_named(stewart):
     scene_model = SceneModel(stewart)
-    for field, options in (
-        ("pose", {"pose": np.zeros(7)}),
-        ("pose", {"pose": np.full(7, np.nan)}),
-        ("deflection", {"deflection": [1.0]}),
-        ("ghost", {"ghost": stewart.home}),
-        ("ball", {"ball": stewart.home}),
-        ("base_displacement", {"base_displacement": [1.0, 2.0]}),
-    ):
-        with refused(field=field):
-            scene_model.place(**({"pose": stewart.home} | options))
-
-
-def test_balls_are_drawn_as_large_as_they_are(stewart):
-    usual = ball_for(stewart.parameters)
-    ball = replace(usual, radius=0.5 * usual.radius, plate_radius=0.8 * usual.plate_radius)
-    assert isinstance(ball, Ball)
-    model = SceneModel(stewart, ball=ball).model
-    assert model.geom("ball").size[0] == pytest.approx(ball.radius, rel=1e-12)
-    assert model.geom("ball_plate").size[0] == pytest.approx(ball.plate_radius, rel=1e-12)
+    assert_each_refused(
+        lambda **options: scene_model.place(**{"pose": stewart.home} | options),
+        {
+            "pose": [np.zeros(7), np.full(7, np.nan)],
+            "deflection": [[1.0]],
+            "ghost": [stewart.home],
+            "ball": [stewart.home],
+            "base_displacement": [[1.0, 2.0]],
+        },
+    )
 
 
 # What is freed.

@@ -25,9 +25,8 @@ class Counter:
 
     def __init__(self):
         self.platform = twin.load("srspm")
-        self.time = 0.0
-        self.stopped = ""
-        self.resets = 0
+        self.resets = -1
+        self.reset()
 
     @property
     def scene(self):
@@ -50,13 +49,11 @@ class FakeWindow:
 
     def __init__(self, keys, pictures):
         self.keys, self.pictures = keys, pictures
-        self.poses = []
-        self.ghosts = []
-        self.closed = False
+        self.poses, self.ghosts, self.closed = [], [], False
 
     def open(self, platform, **options):
         """Stand in for the window's constructor."""
-        self.on_key, self.dark = options["on_key"], options["dark"]
+        self.on_key = options["on_key"]
         self.press()
         return self
 
@@ -66,7 +63,7 @@ class FakeWindow:
         return len(self.ghosts) < self.pictures
 
     def show(self, **scene):
-        """Take note of what is shown; a key "interrupt" is Ctrl-C."""
+        """Take note of what is shown."""
         self.ghosts.append(scene["ghost"])
         self.poses.append(scene["pose"])
         self.press()
@@ -81,10 +78,7 @@ class FakeWindow:
 
     def press(self):
         """Press the key that comes before the next picture."""
-        name = self.keys.get(len(self.ghosts))
-        if name == "interrupt":
-            raise KeyboardInterrupt
-        if name:
+        if name := self.keys.get(len(self.ghosts)):
             self.on_key(CODES[name])
 
 
@@ -112,11 +106,8 @@ def test_pause_and_single_steps(monkeypatch):
 
 def test_the_ghost_is_shown_on_request(monkeypatch):
     _, window = watched(monkeypatch, {2: "ghost", 5: "ghost"}, 7)
-    assert [ghost is not None for ghost in window.ghosts] == [
-        *2 * [False],
-        *3 * [True],
-        *2 * [False],
-    ]
+    shown = [ghost is not None for ghost in window.ghosts]
+    assert shown == 2 * [False] + 3 * [True] + 2 * [False]
 
 
 def test_a_stop_is_said_once_and_reset(monkeypatch, capsys):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from refusals import refused
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
+from turns import turn_of
 
 import twin
 from twin.machine.payload.occupant import Occupant
@@ -44,19 +45,17 @@ def lifted(platform, height, turn=0.0, duration=0.4):
     share = time[:, None] / duration
     pose = np.tile(platform.home, (len(time), 1))
     pose[:, 2:3] += height * share
-    turned = Rotation.from_rotvec(turn * share * [0.0, 0.0, 1.0]) * Rotation.from_quat(
-        platform.home[3:], scalar_first=True
-    )
+    turned = Rotation.from_rotvec(turn * share * [0.0, 0.0, 1.0]) * turn_of(platform.home)
     pose[:, 3:] = turned.as_quat(scalar_first=True)
     setpoint = np.add(pose, [0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
-    n = platform.n_actuators
+    none = np.zeros((len(time), platform.n_actuators))
     return Trajectory(
         time=time,
         pose=pose,
         twist=np.zeros((len(time), 6)),
-        lengths=np.zeros((len(time), n)),
-        rates=np.zeros((len(time), n)),
-        forces=np.zeros((len(time), n)),
+        lengths=none,
+        rates=none,
+        forces=none,
         machine=platform.name,
         engine="made up",
         fidelity="",
@@ -126,7 +125,7 @@ def test_films_show_the_run(ending, rise, stewart, tmp_path):
     assert write_film(rise, stewart, file, look=SMALL, rate=20.0) == file
     clip = READERS[ending](file)
     assert clip.pictures.shape == (8, 72, 96, 3)
-    assert clip.duration == pytest.approx(0.4, abs=0.011)
+    assert_within(clip.duration, 0.4, 0.011)
     for number in (0, 4, 7):
         seen = drawn(stewart, rise, number / 20.0)
         error = np.abs(clip.pictures[number].astype(int) - seen)
@@ -143,7 +142,7 @@ def test_slow_motion_and_a_later_start(rise, stewart, tmp_path):
     )
     clip = read_gif(file)
     assert len(clip.pictures) == 10
-    assert clip.duration == pytest.approx(1.0, abs=1e-9)
+    assert_within(clip.duration, 1.0, 1e-9)
     error = np.abs(clip.pictures[0].astype(int) - drawn(stewart, rise, 0.3))
     assert error.mean() < 4.0
 
@@ -152,7 +151,7 @@ def test_gifs_count_in_hundredths_and_lose_no_time(tmp_path):
     """At 15 pictures per second each should stay for 66.7 ms: some stay 70, some 60."""
     noise = np.random.default_rng(1).integers(0, 255, (45, 8, 8, 3), dtype=np.uint8)
     file = write_images(tmp_path / "noise.gif", iter(noise), (8, 8), 15.0)
-    assert read_gif(file).duration == pytest.approx(3.0, abs=1e-9)
+    assert_within(read_gif(file).duration, 3.0, 1e-9)
 
 
 def test_small_parts_keep_their_colour_in_gifs(tmp_path):
@@ -216,12 +215,8 @@ def test_scenes_are_straight_between_rows(stewart):
     run = lifted(stewart, 0.1, turn=0.4)
     scene = RecordedScenes(run).at(0.03)
     assert_allclose(scene.pose[2] - stewart.home[2], 0.0075, rtol=1e-12)
-    turn = (
-        Rotation.from_quat(scene.pose[3:], scalar_first=True)
-        * Rotation.from_quat(stewart.home[3:], scalar_first=True).inv()
-    )
+    turn = turn_of(scene.pose) * turn_of(stewart.home).inv()
     assert_within(turn.as_rotvec(), [0.0, 0.0, 0.03], 1e-9)
-    assert scene.ghost is not None
     assert_allclose(scene.ghost[2] - scene.pose[2], 0.05, rtol=1e-12)
 
 
@@ -231,20 +226,13 @@ def test_a_quaternion_and_its_opposite_are_one_rotation(stewart):
     flipped = replace(run, pose=np.hstack([run.pose[:, :3], sign * run.pose[:, 3:]]))
     for time in (0.0, 0.013, 0.21, 0.4):
         there, same = RecordedScenes(flipped).at(time).pose, RecordedScenes(run).at(time).pose
-        assert abs(there[3:] @ same[3:]) == pytest.approx(1.0, abs=1e-12)
+        assert_within(abs(there[3:] @ same[3:]), 1.0, 1e-12)
 
 
 def test_before_and_after_a_run_it_stands_still(rise):
     scenes = RecordedScenes(rise)
     assert_array_equal(scenes.at(-1.0).pose, rise.pose[0])
     assert_array_equal(scenes.at(9.0).pose, rise.pose[-1])
-    single = replace(
-        rise,
-        signals={},
-        **{name: getattr(rise, name)[:1] for name in ("time", "pose", "twist", "lengths")},
-        **{name: getattr(rise, name)[:1] for name in ("rates", "forces", "deflection")},
-    )
-    assert_array_equal(RecordedScenes(single).at(0.1).pose, rise.pose[0])
 
 
 def test_springs_move_too():
@@ -261,11 +249,8 @@ def test_springs_move_too():
 
 def test_wrong_options_are_named(subtests, rise, stewart, tmp_path):
     for field, name, options in [
-        ("path", "rise.avi", {}),
         ("path", "rise.png", {}),
         ("size", "rise.mp4", {"look": Look(width=95, height=72)}),
-        ("width", "rise.gif", {"look": Look(width=0)}),
-        ("view", "rise.gif", {"look": SMALL._replace(view="below")}),
         ("rate", "rise.gif", {"rate": 60.0}),
         ("start", "rise.mp4", {"start": 0.5}),
         ("ghost", "rise.mp4", {"look": SMALL._replace(ghost=1)}),
@@ -274,13 +259,6 @@ def test_wrong_options_are_named(subtests, rise, stewart, tmp_path):
             with refused(field=field):
                 write_film(rise, stewart, tmp_path / name, **({"look": SMALL} | options))
             assert not list(tmp_path.iterdir())
-
-
-def test_odd_sizes_are_fine_where_they_can_be(rise, stewart, tmp_path):
-    file = write_film(rise, stewart, tmp_path / "rise.gif", look=Look(width=95, height=71))
-    assert read_gif(file).pictures.shape[1:3] == (71, 95)
-    with refused("96x72"):
-        write_film(rise, stewart, tmp_path / "rise.mp4", look=Look(width=95, height=71))
 
 
 def test_wrong_runs_are_refused(rise, stewart, srspm, tmp_path):
@@ -300,18 +278,8 @@ def test_the_command_draws_a_saved_run(tmp_path):
     platform = twin.load("stewart", "hardware")
     rise = lifted(platform, 0.08)
     saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"
-    options = (
-        "--replay",
-        saved,
-        "--view",
-        "90,-8",
-        "--pixels",
-        "96x72",
-        "--instant",
-        0.1,
-        "--dark",
-    )
-    console("render", "stewart", *options, "--out", out)
+    looks = ["--view", "90,-8", "--pixels", "96x72", "--instant", 0.1, "--dark"]
+    console("render", "stewart", "--replay", saved, *looks, "--out", out)
     seen = drawn(platform, rise, 0.1, SMALL._replace(view=(90.0, -8.0), dark=True))
     assert_array_equal(read_png(out), seen)
     other = console("render", "srspm", "--replay", saved, "--out", out, code=2)
@@ -320,12 +288,10 @@ def test_the_command_draws_a_saved_run(tmp_path):
 
 def test_wrong_arguments_end_in_one_line(subtests, tmp_path, monkeypatch):
     for options, words in [
-        (("--out", "clip.avi"), "out: must end in .mp4, .gif or .png"),
         (("--out", "clip.gif", "--pixels", "640"), "pixels"),
         (("--out", "clip.gif", "--instant", "1"), "instant"),
         (("--out", "clip.gif", "--duration", "0.05", "--playback", "0"), "playback: "),
         (("--out", "clip.png", "--frame-rate", "10"), "frame_rate"),
-        (("--out", "clip.png", "--replay", "none.npz"), "replay: none.npz does not exist"),
         (("--out", "clip.png", "--replay", "none.npz", "--motion", "sine"), "leave out"),
     ]:
         with subtests.test(f"{options}"):

@@ -34,12 +34,7 @@ REASONS = {
 }
 
 
-def test_a_failure_is_an_error_and_the_old_film_stays(
-    subtests,
-    tmp_path,
-    monkeypatch,
-    capfd,
-):
+def test_a_failure_is_an_error_and_the_old_film_stays(subtests, tmp_path, monkeypatch, capfd):
     for when in FAILURES:
         with subtests.test(f"{when}"):
             program = tmp_path / "ffmpeg"

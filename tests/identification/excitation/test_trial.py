@@ -1,19 +1,17 @@
 """Errors that a trial expects, beside those of an identification from another engine."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from recorded_motion import FREQUENCIES, TIMESTEP, nominal
+from recorded_motion import FAST, moved, nominal, part, sines
+from refusals import refused
 
 import twin
-from twin.control import make_controller
-from twin.errors import InputError
 from twin.identification.excitation import trial
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
-from twin.logs import Log, log_of
-from twin.motion.profiles import MultiSineMotion
+
+pytestmark = pytest.mark.quick
+
 
 TRUTH = {
     "platform.body.mass": 101.3,
@@ -23,31 +21,19 @@ TRUTH = {
 }
 
 
-def shaken(speed: float) -> MultiSineMotion:
+def shaken(speed):
     """Return a motion whose fast sines unload the legs if they are large."""
-    sizes = np.array([1.0, 1.0, 1.6, 1.6]) / (2.0 * np.pi * FREQUENCIES)
-    return MultiSineMotion(
-        nominal().home,
-        frequencies=FREQUENCIES,
-        amplitude=dict.fromkeys(("x", "y", "roll", "pitch", "yaw"), speed * sizes),
-        duration=2.0,
-        phases="random",
-        seed=1,
-        fade_in=0.3,
-    )
+    speeds = dict.fromkeys(("x", "y", "roll", "pitch", "yaw"), speed * FAST)
+    return sines(nominal(), speeds, seed=1)
 
 
 @pytest.mark.slow
-def test_errors_of_play_and_stiffness_are_those_of_an_identification() -> None:
+def test_errors_of_play_and_stiffness_are_those_of_an_identification():
     machine, motion = nominal(), shaken(0.07)
     parameters = select(machine, list(TRUTH))
     expected = trial(machine, motion, parameters).expected_errors
-    hidden = machine.with_(parameters=TRUTH)
-    law = make_controller("computed_torque", hidden, motion, model=machine)
-    run = hidden.simulate(2.0, controller=law, timestep=TIMESTEP, engine="mujoco")
-    log = log_of(run)
-    kept = Log((log["measured"], log["command_forces"]))
-    found = identify(machine, [kept], list(TRUTH))
+    log = moved(machine, TRUTH, motion, engine="mujoco")
+    found = identify(machine, [part(log, "measured", "command_forces")], list(TRUTH))
     assert np.isfinite(found.margins).all()
     ratios = found.standard_errors / expected
     assert ((ratios > 0.5) & (ratios < 5.0)).all()
@@ -55,8 +41,7 @@ def test_errors_of_play_and_stiffness_are_those_of_an_identification() -> None:
     assert (expected < 0.02 * np.array([each.prior_std for each in parameters])).all()
 
 
-@pytest.mark.quick
-def test_a_play_that_no_leg_crosses_keeps_its_spread() -> None:
+def test_a_play_that_no_leg_crosses_keeps_its_spread():
     machine = nominal()
     parameters = select(machine, ["leg.drive.backlash", "leg.drive.stiffness"])
     seen = trial(machine, shaken(0.01), parameters)
@@ -64,8 +49,7 @@ def test_a_play_that_no_leg_crosses_keeps_its_spread() -> None:
     assert seen.shares[1] < 0.5
 
 
-@pytest.mark.quick
-def test_a_machine_without_commands_is_refused() -> None:
+def test_a_machine_without_commands_is_refused():
     machine = twin.load("driving_simulator", "hardware")
-    with pytest.raises(InputError, match="one actuator per degree"):
+    with refused("one actuator per degree"):
         trial(machine, shaken(0.01), select(machine, "leg.drive.backlash"))

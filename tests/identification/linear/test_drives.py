@@ -1,15 +1,13 @@
 """Drives between motors and legs: what the linear stage makes of numbers that nobody asked for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 import pytest
+from recorded_motion import AXES, drive_forces, emulated, nominal, part, sines
+from tolerance import assert_within
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.identification.linear import (
     ForceSamples,
@@ -19,12 +17,11 @@ from twin.identification.linear import (
 )
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
-from twin.link.emulated import EmulatedMachine
-from twin.link.protocol import Sample
-from twin.link.recording import Recording
-from twin.logs import Log, log_of
+from twin.logs import log_of
 from twin.machine.randomisation.sampler import nominal_value
-from twin.motion.profiles import MultiSineMotion
+
+pytestmark = pytest.mark.quick
+
 
 FREQUENCIES = np.array([0.4, 0.9, 1.7, 2.9])
 EARLY = 2.5e-4
@@ -36,44 +33,14 @@ UNKNOWN = (
 )
 
 
-def shaken(machine: Platform, speed: float, duration: float, seed: int) -> MultiSineMotion:
+def shaken(machine, speed, duration, seed):
     """Return a motion with sines of this speed [m/s, rad/s] on all axes."""
-    return MultiSineMotion(
-        machine.home,
-        duration=duration,
-        frequencies=FREQUENCIES,
-        amplitude=dict.fromkeys(
-            ("x", "y", "z", "roll", "pitch", "yaw"), speed / (2.0 * np.pi * FREQUENCIES)
-        ),
-        phases="random",
-        seed=seed,
-        fade_in=0.5,
-    )
-
-
-@lru_cache(maxsize=1)
-def nominal() -> Platform:
-    return twin.load("stewart", "hardware")
-
-
-def emulated(hidden: Platform, seed: int) -> Log:
-    """Return encoders and forces of the motors, as the emulated machine sends them over 6 s."""
-    file, duration = nominal(), 6.0
-    motion = shaken(file, 0.08, duration, seed)
-    machine = EmulatedMachine(hidden, design=file, seed=seed)
-    recording, time = Recording(file, machine.period), np.arange(0.0, duration, machine.period)
-    sample = motion(time)
-    places = file.inverse_kinematics(sample.pose)
-    rates = np.einsum("kij,kj->ki", file.jacobian(sample.pose), sample.twist)
-    for k, at in enumerate(time.tolist()):
-        command = {"setpoint": places[k], "command_rates": rates[k]}
-        recording.add(machine.step(Sample("command", at, command, k)))
-    log = recording.log()
-    return Log((log["coordinates"], log["motor_forces"]))
+    speeds = dict.fromkeys(AXES, speed)
+    return sines(machine, speeds, duration, frequencies=FREQUENCIES, fade_in=0.5, seed=seed)
 
 
 @pytest.mark.slow
-def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
+def test_intervals_of_the_payload_hold_with_unknown_drives():
     """Friction, inertia, play and stiffness of each drive are away from the file by their spreads.
 
     The inertia of a motor is seen 719 kg at its leg, so 10 % of it outweigh the payload. Forces
@@ -90,7 +57,9 @@ def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
         }
         truth = {"platform.body.mass": 103.0, "platform.body.center_of_mass.2": 0.01}
         hidden = file.with_(parameters=drawn | truth)
-        found = identify(file, [emulated(hidden, seed)], "payload", if_unobservable="prior")
+        log = emulated(file, hidden, shaken(file, 0.08, 6.0, seed), seed)
+        given = part(log, "coordinates", "motor_forces")
+        found = identify(file, [given], "payload", if_unobservable="prior")
         assert [each.path for each in found.parameters] == [
             each.path for each in select(file, "payload")
         ]
@@ -104,8 +73,7 @@ def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
     assert np.sqrt(np.mean(np.square(scores)[:, :4])) < 2.0
 
 
-@pytest.mark.quick
-def test_drives_that_are_asked_for_are_not_added_again() -> None:
+def test_drives_that_are_asked_for_are_not_added_again():
     machine = nominal()
     assert of_drives(machine, (), "legs") == ()
     fields = {each.path.rpartition(".")[2] for each in of_drives(machine, (), "motors")}
@@ -116,39 +84,33 @@ def test_drives_that_are_asked_for_are_not_added_again() -> None:
     assert not any(each.path.endswith("friction_torque") for each in found)
 
 
-@pytest.mark.quick
-def test_constants_and_biases_of_motors_come_back_with_the_payload() -> None:
+def test_constants_and_biases_of_motors_come_back_with_the_payload():
     """Forces that drives believe in are those of their motors over the constants, and biased."""
     machine, random = nominal(), np.random.default_rng(3)
     hidden = machine.with_(parameters={"platform.body.mass": 103.0})
     pose = machine.home + np.hstack([random.normal(size=(60, 3)) * 0.02, np.zeros((60, 4))])
     twist, acceleration = random.normal(size=(2, 60, 6))
-    drive = machine.parameters.leg.drive.reflected()
-    jacobian = machine.jacobian(pose)
-    rates = np.einsum("kij,kj->ki", jacobian, twist)
-    slopes = machine.jacobian_derivative(pose, twist)
-    bent = np.einsum("kij,kj->ki", jacobian, acceleration) + np.einsum("kij,kj->ki", slopes, twist)
-    forces = hidden.inverse_dynamics(pose, twist, acceleration) + drive.inertia * bent
-    forces += drive.friction * np.sign(rates) + drive.viscous * rates
+    state = (pose, twist, acceleration)
+    forces = hidden.inverse_dynamics(*state) + drive_forces(machine, *state)
     constants, bias = np.array([1.03, 0.97, 1.0, 0.98, 1.02, 1.0]), 5.0 * random.normal(size=6)
-    samples = ForceSamples(pose, twist, acceleration, forces / constants + bias, "motors")
+    samples = ForceSamples(*state, forces / constants + bias, "motors")
     names = "platform.body.mass, motor_constants, signal.forces.bias.*"
     weak = [replace(each, prior_std=1e4 * each.prior_std) for each in select(machine, names)]
     found = linear_estimate(machine, weak, samples)
     expected = [103.0, *constants[:5], *bias]
-    np.testing.assert_allclose(found.values, expected, rtol=0.0, atol=1e-4)
+    assert_within(found.values, expected, 1e-4)
     others = select(machine, "platform.body.mass, signal.forces.bias.*")
     assert abs(linear_estimate(machine, others, samples).values[0] - 103.0) > 0.2
 
 
 @pytest.mark.slow
-def test_springy_transmissions_with_dampers_are_no_delay_of_the_forces() -> None:
+def test_springy_transmissions_with_dampers_are_no_delay_of_the_forces():
     """Their deflection is 8 ms behind the force in the cranks of `rss`."""
     machine = twin.load("rss", "hardware")
     law = make_controller("computed_torque", machine, shaken(machine, 0.05, 3.0, 0))
     run = machine.simulate(3.0, controller=law, timestep=5e-4)
     log = log_of(run)
-    kept = Log((log["measured"], log["forces"]))
+    kept = part(log, "measured", "forces")
     parameters = select(machine, "platform.body.mass, signal.forces.delay")
     found = linear_estimate(machine, parameters, samples_of_log(machine, kept))
     assert abs(found.values[0] - parameters[0].nominal) < 1e-3 * parameters[0].nominal

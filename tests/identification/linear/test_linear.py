@@ -1,17 +1,14 @@
 """The linear stage: known truths come back from forces of the inverse dynamics."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import States
-from numpy.testing import assert_allclose
+from recorded_motion import drive_forces
+from refusals import refused
+from tolerance import max_abs
 
 import twin
-from twin.analysis.platform import Platform
-from twin.errors import InputError
 from twin.identification.linear import (
     ForceSamples,
     linear_estimate,
@@ -19,7 +16,7 @@ from twin.identification.linear import (
     linear_part,
     samples_of_log,
 )
-from twin.identification.parameters import Parameter, gravity_field, select, with_parameters
+from twin.identification.parameters import gravity_field, select, with_parameters
 from twin.logs import Channel, Log
 from twin.motion import MultiSineMotion
 
@@ -28,7 +25,7 @@ pytestmark = pytest.mark.quick
 COUNT = 40
 
 
-def other_values(parameters: tuple[Parameter, ...]) -> np.ndarray:
+def other_values(parameters):
     """Return values within the spreads that a body can have: moments differ by little."""
     found = []
     for number, each in enumerate(parameters):
@@ -39,7 +36,7 @@ def other_values(parameters: tuple[Parameter, ...]) -> np.ndarray:
     return np.array(found)
 
 
-def samples_of(platform: Platform, states: States) -> ForceSamples:
+def samples_of(platform, states):
     """Return states of a machine with the forces of its inverse dynamics."""
     pose, twist, acceleration, inside = (
         part[:COUNT] for part in (states.pose, states.twist, states.acceleration, states.deflection)
@@ -49,25 +46,25 @@ def samples_of(platform: Platform, states: States) -> ForceSamples:
 
 
 @pytest.mark.slow
-def test_forces_are_linear_and_the_truth_comes_back(platform: Platform, states: States) -> None:
+def test_forces_are_linear_and_the_truth_comes_back(platform, states):
     # The rods of one machine are so slender that hardly another tensor is possible.
     groups = "payload" if platform.name == "tripod" else "payload, legs"
     chosen = linear_part(platform, select(platform, groups))
     truth = other_values(chosen)
     samples = samples_of(with_parameters(platform, chosen, truth), states)
     found = linear_estimate(platform, chosen, samples)
-    size = np.abs(samples.forces).max()
-    assert np.abs(found.model.predicted(truth) - found.model.measured).max() < 1e-10 * size
+    size = max_abs(samples.forces)
+    assert max_abs(found.model.predicted(truth) - found.model.measured) < 1e-10 * size
     assert found.residual.max() < 1e-8 * size
     assert found.nominal_residual.max() > 1e-4 * size
     with_parameters(platform, chosen, found.values)
     spreads = np.array([each.prior_std for each in chosen])
     hidden = found.visibility.unobservable_directions
-    assert hidden or np.abs((found.values - truth) / spreads).max() < 1e-8
+    assert hidden or max_abs((found.values - truth) / spreads) < 1e-8
 
 
 @pytest.mark.every_kind
-def test_the_payload_alone_comes_back(platform: Platform, states: States) -> None:
+def test_the_payload_alone_comes_back(platform, states):
     chosen = select(platform, "payload")
     truth = other_values(chosen)
     samples = samples_of(with_parameters(platform, chosen, truth), states)
@@ -75,28 +72,12 @@ def test_the_payload_alone_comes_back(platform: Platform, states: States) -> Non
     spreads = np.array([each.prior_std for each in chosen])
     # Springs of 20 N/um have forces beside which those of a payload are small: rounding counts.
     allowed = 1e-7 if platform.leg.has_axial_spring else 1e-8
-    assert np.abs((found.values - truth) / spreads).max() < allowed
+    assert max_abs((found.values - truth) / spreads) < allowed
     assert found.decision.fixed == ()
 
 
-def test_what_bodies_share_is_named() -> None:
-    machine = twin.load("stewart")
-    generator = np.random.default_rng(5)
-    states = [generator.normal(size=(COUNT, 6)) * [0.2, 0.2, 0.2, 0.3, 0.3, 0.3] for _ in range(2)]
-    poses = machine.forward_kinematics(
-        machine.home_coordinates + 0.05 * generator.uniform(-1.0, 1.0, (COUNT, 6))
-    )
-    forces = machine.inverse_dynamics(poses, *states)
-    samples = ForceSamples(poses, *states, forces)
-    chosen = select(machine, "leg.rod.inertia.2.2, leg.housing.inertia.2.2, platform.body.mass")
-    found = linear_estimate(machine, chosen, samples, choice="hold")
-    [sentence] = found.visibility.sentences
-    assert sentence.startswith("only the sum of inertia zz of the")
-    assert len(found.decision.fixed) == 1
-
-
 @pytest.fixture(scope="module")
-def motion() -> MultiSineMotion:
+def motion():
     size = {"x": 0.02, "y": 0.02, "z": 0.015, "yaw": 0.04, "pitch": 0.04, "roll": 0.04}
     return MultiSineMotion(
         twin.load("stewart").home,
@@ -110,7 +91,7 @@ def motion() -> MultiSineMotion:
     )
 
 
-def test_tilt_friction_and_scale_come_back_from_forces_of_motors(motion: MultiSineMotion) -> None:
+def test_tilt_friction_and_scale_come_back_from_forces_of_motors(motion):
     machine = twin.load("stewart", "hardware")
     names = "payload, gravity, friction, leg.drive.armature_inertia, signal.forces.scale"
     chosen = linear_part(machine, select(machine, names), "motors")
@@ -122,56 +103,31 @@ def test_tilt_friction_and_scale_come_back_from_forces_of_motors(motion: MultiSi
     truth = other_values(chosen)
     other = with_parameters(machine, chosen, truth)
     sample = motion(np.arange(0.0, 6.0, 0.02))
-    state = (sample.pose, sample.twist, sample.acceleration)
+    state = sample[:3]
     field = gravity_field(machine, chosen, truth)
     field[2] += machine.parameters.gravity
     slopes = other.inverse_dynamics_derivatives(*state).gravity
-    rates = np.einsum("kij,kj->ki", machine.jacobian(sample.pose), sample.twist)
-    changing = machine.jacobian_derivative(sample.pose, sample.twist)
-    accelerations = np.einsum("kij,kj->ki", changing, sample.twist)
-    accelerations += np.einsum("kij,kj->ki", machine.jacobian(sample.pose), sample.acceleration)
-    drive = other.parameters.leg.drive
-    assert drive is not None
-    seen = drive.reflected()
-    forces = other.inverse_dynamics(*state) + slopes @ field
-    forces += seen.inertia * accelerations + seen.viscous * rates + seen.friction * np.sign(rates)
+    forces = other.inverse_dynamics(*state) + slopes @ field + drive_forces(other, *state)
     scale = truth[[each.path for each in chosen].index("signal.forces.scale")]
     found = linear_estimate(machine, chosen, ForceSamples(*state, scale * forces, "motors"))
     spreads = np.array([each.prior_std for each in chosen])
-    assert np.abs((found.values - truth) / spreads).max() < 1e-6
+    assert max_abs((found.values - truth) / spreads) < 1e-6
 
 
-def test_a_noisy_log_gives_values_within_their_errors(motion: MultiSineMotion) -> None:
-    machine = twin.load("stewart")
-    chosen = select(machine, "payload")
-    truth = other_values(chosen)
-    other = with_parameters(machine, chosen, truth)
-    time = np.arange(0.0, 6.0, 0.004)
-    sample, generator = motion(time), np.random.default_rng(3)
-    forces = other.inverse_dynamics(*sample) + generator.normal(scale=5.0, size=(len(time), 6))
-    lengths = other.inverse_kinematics(sample.pose)
-    lengths = lengths + generator.normal(scale=2e-6, size=lengths.shape)
-    log = Log((Channel("coordinates", time, lengths, "m"), Channel("forces", time, forces, "N")))
-    found = linear_estimate(machine, chosen, samples_of_log(machine, log, cutoff=6.0))
-    errors = (found.values - truth) / found.standard_errors
-    assert np.abs(errors).max() < 3.5
-    assert found.standard_errors[0] < 0.01 * truth[0]
-    assert found.standard_errors[1:4].max() < 1e-3
-    # White noise of 5 N, of which the filter leaves the part below 6 Hz of 125 Hz.
-    assert_allclose(found.residual, 5.0 * np.sqrt(6.0 / 125.0), rtol=0.4)
+def random_state(machine, generator):
+    """Return poses about home, twists and accelerations, one row each."""
+    coordinates = machine.home_coordinates + 0.1 * generator.uniform(-1.0, 1.0, (COUNT, 6))
+    return machine.forward_kinematics(coordinates), *generator.normal(size=(2, COUNT, 6))
 
 
-def test_estimates_are_bodies_that_can_exist() -> None:
+def test_estimates_are_bodies_that_can_exist():
     machine = twin.load("rss")
     chosen = select(machine, "payload")
     generator = np.random.default_rng(2)
-    pose = machine.forward_kinematics(
-        machine.home_coordinates + 0.1 * generator.uniform(-1.0, 1.0, (COUNT, 6))
-    )
-    twist, acceleration = generator.normal(size=(2, COUNT, 6))
-    forces = machine.inverse_dynamics(pose, twist, acceleration)
+    state = random_state(machine, generator)
+    forces = machine.inverse_dynamics(*state)
     forces = forces + generator.normal(scale=20.0, size=forces.shape)
-    found = linear_estimate(machine, chosen, ForceSamples(pose, twist, acceleration, forces))
+    found = linear_estimate(machine, chosen, ForceSamples(*state, forces))
     tensor = with_parameters(machine, chosen, found.values).parameters.platform.body.inertia_tensor
     moments = np.linalg.eigvalsh(tensor)
     assert moments[0] + moments[1] > moments[2]
@@ -184,30 +140,27 @@ def test_estimates_are_bodies_that_can_exist() -> None:
     assert xx + yy - zz < 2.0 * mass * center[2] ** 2
 
 
-def test_a_plate_without_thickness_has_a_regressor() -> None:
+def test_a_plate_without_thickness_has_a_regressor():
     machine = twin.load("sg90_servo")
     chosen = select(machine, "platform.body.mass, platform.body.center_of_mass.*")
     truth = other_values(chosen)
-    generator = np.random.default_rng(2)
-    coordinates = machine.home_coordinates + 0.1 * generator.uniform(-1.0, 1.0, (COUNT, 6))
-    pose = machine.forward_kinematics(coordinates)
-    twist, acceleration = generator.normal(size=(2, COUNT, 6))
-    forces = with_parameters(machine, chosen, truth).inverse_dynamics(pose, twist, acceleration)
-    found = linear_estimate(machine, chosen, ForceSamples(pose, twist, acceleration, forces))
+    state = random_state(machine, np.random.default_rng(2))
+    forces = with_parameters(machine, chosen, truth).inverse_dynamics(*state)
+    found = linear_estimate(machine, chosen, ForceSamples(*state, forces))
     spreads = np.array([each.prior_std for each in chosen])
-    assert np.abs((found.values - truth) / spreads).max() < 1e-8
+    assert max_abs((found.values - truth) / spreads) < 1e-8
 
 
-def test_wrong_input_is_refused(motion: MultiSineMotion) -> None:
+def test_wrong_input_is_refused(motion):
     machine = twin.load("stewart", "hardware")
     sample = motion(np.linspace(0.0, 6.0, 20))
     forces = machine.inverse_dynamics(*sample)
     samples = ForceSamples(*sample, forces)
-    with pytest.raises(InputError, match=r"leg.drive.delay from forces of legs"):
+    with refused(r"leg.drive.delay from forces of legs"):
         linear_model(machine, select(machine, "leg.drive.delay, payload"), samples)
-    with pytest.raises(InputError, match="cannot estimate nothing"):
+    with refused("cannot estimate nothing"):
         linear_estimate(machine, select(machine, "leg.drive.delay"), samples)
-    with pytest.raises(InputError, match="6 columns"):
+    with refused("6 columns"):
         linear_estimate(machine, select(machine, "payload"), replace(samples, forces=forces[:, :5]))
-    with pytest.raises(InputError, match="needs one of coordinates"):
+    with refused("needs one of coordinates"):
         samples_of_log(machine, Log((Channel("forces", [0.0, 1.0], forces[:2], "N"),)))

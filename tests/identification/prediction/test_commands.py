@@ -1,12 +1,11 @@
 """Commands on their way to the motors: delays that are no whole steps, converters, lag."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tolerance import assert_within
 
-from twin.analysis.platform import Platform, load
+from twin.analysis.platform import load
 from twin.identification.prediction.recording import Recording
 from twin.identification.prediction.rollouts import delayed_commands
 from twin.kernels.plant import columns as column
@@ -19,12 +18,12 @@ RANDOM = np.random.default_rng(7)
 TIME = PERIOD * np.arange(60)
 
 
-def machine(delay: float, lag: float) -> Platform:
+def machine(delay, lag):
     hardware = load("stewart", configuration="hardware")
     return hardware.with_(parameters={"leg.drive.delay": delay, "leg.drive.current_lag": lag})
 
 
-def delayed(commands: np.ndarray, delay: float, lag: float = 0.0) -> np.ndarray:
+def delayed(commands, delay, lag=0.0):
     found = machine(delay, lag)
     constants = drive_constants(found, STEP)
     times = STEP * np.arange(2 * len(TIME) - 1)
@@ -34,7 +33,7 @@ def delayed(commands: np.ndarray, delay: float, lag: float = 0.0) -> np.ndarray:
     return given
 
 
-def test_delays_of_whole_steps_shift_what_is_held() -> None:
+def test_delays_of_whole_steps_shift_what_is_held():
     digit = drive_constants(machine(0.0, 0.0), STEP)[0, column.EFFORT_RESOLUTION]
     commands = digit * RANDOM.integers(-500, 500, (len(TIME), 6))
     held = np.repeat(commands, 2, axis=0)[: 2 * len(TIME) - 2]
@@ -43,14 +42,7 @@ def test_delays_of_whole_steps_shift_what_is_held() -> None:
         assert_allclose(given[steps:], held[: len(held) - steps], rtol=1e-12, atol=1e-6)
 
 
-def test_other_delays_lie_between() -> None:
-    """The mean over a step of what is held is linear in a delay inside the step."""
-    commands = RANDOM.normal(0.0, 300.0, (len(TIME), 6))
-    low, high = delayed(commands, 2 * STEP), delayed(commands, 3 * STEP)
-    assert_allclose(delayed(commands, 2.3 * STEP), 0.7 * low + 0.3 * high, rtol=1e-12, atol=1e-6)
-
-
-def test_converters_round_and_end_below_their_range() -> None:
+def test_converters_round_and_end_below_their_range():
     constants = drive_constants(machine(0.0, 0.0), STEP)[0]
     digit, peak = constants[column.EFFORT_RESOLUTION], constants[column.PEAK_EFFORT]
     commands = np.full((len(TIME), 6), 10.4 * digit)
@@ -59,18 +51,7 @@ def test_converters_round_and_end_below_their_range() -> None:
     assert_allclose(delayed(np.full_like(commands, -2.0 * peak), 0.0), -peak)
 
 
-def test_current_lag_is_that_of_the_drives() -> None:
-    """As `motor_command` has it, step by step: mean and end of the step of a first-order lag."""
-    commands = RANDOM.normal(0.0, 300.0, (len(TIME), 6))
-    plain, lagging = delayed(commands, 0.0), delayed(commands, 0.0, 0.8e-3)
-    kept = np.exp(-STEP / 0.8e-3)
-    effort = plain[0].copy()
-    for given, found in zip(plain, lagging, strict=True):
-        assert_allclose(found, given + (1.0 - kept) / (STEP / 0.8e-3) * (effort - given))
-        effort = given + kept * (effort - given)
-
-
-def test_what_lags_moves_with_any_delay() -> None:
+def test_what_lags_moves_with_any_delay():
     """Parts of a step are exact: the lag filters a command that changes inside the step."""
     commands = np.repeat(np.where(np.arange(len(TIME)) < 20, 0.0, 300.0)[:, None], 6, axis=1)
     delay, lag = 0.3 * STEP, 0.8e-3
@@ -81,7 +62,7 @@ def test_what_lags_moves_with_any_delay() -> None:
     assert_allclose(given, np.diff(integral) / STEP, rtol=1e-9, atol=1e-6)
 
 
-def test_lag_is_the_same_at_uneven_times() -> None:
+def test_lag_is_the_same_at_uneven_times():
     """One command that comes 10 ns late changes next to nothing."""
     commands = RANDOM.normal(0.0, 300.0, (len(TIME), 6))
     late = TIME.copy()
@@ -96,4 +77,4 @@ def test_lag_is_the_same_at_uneven_times() -> None:
         )[0]
         for at in (TIME, late)
     )
-    assert_allclose(uneven, even, rtol=0.0, atol=1e-2)
+    assert_within(uneven, even, 1e-2)

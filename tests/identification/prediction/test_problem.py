@@ -1,12 +1,9 @@
 """Prediction errors of the true machine and of the file's, under forces and under speeds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from recorded_motion import HIDDEN, nominal, recorded
 
-from twin.basics.arrays import FloatArray
 from twin.identification.parameters import select
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import recording_of
@@ -15,14 +12,14 @@ from twin.logs import log_of
 pytestmark = pytest.mark.quick
 
 
-def rms(problem: PredictionProblem, values: FloatArray) -> float:
+def rms(problem, values):
     """Return the prediction errors, rms [m]."""
     return float(np.sqrt((problem.errors(values) ** 2).mean()) * problem.noise[0])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("controller", ["computed_torque", "cascade"])
-def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
+def test_the_true_machine_predicts_its_encoders(controller):
     """Counts of 1.24 um leave 0.36 um; some speeds are too small for their rounding to be white.
 
     The steps are those of the recorded simulation.
@@ -37,7 +34,7 @@ def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
 
 
 @pytest.mark.slow
-def test_corrections_turn_white_noise_round_as_the_ratio_says() -> None:
+def test_corrections_turn_white_noise_round_as_the_ratio_says():
     """An observer of constant speed, with the gains of the problem, on noise alone."""
     machine = nominal()
     recording = recording_of(log_of(recorded()), machine)
@@ -57,7 +54,7 @@ def test_corrections_turn_white_noise_round_as_the_ratio_says() -> None:
 
 
 @pytest.mark.seconds
-def test_errors_of_some_segments_are_those_of_all() -> None:
+def test_errors_of_some_segments_are_those_of_all():
     """For several sets of values, and with several windows in a segment."""
     machine = nominal()
     recording, parameters = recording_of(log_of(recorded()), machine), select(machine, list(HIDDEN))

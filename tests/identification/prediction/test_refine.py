@@ -1,13 +1,12 @@
 """Last steps of a search on errors that are linear but for jumps."""
 
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
+from tolerance import max_abs
 
 import twin
-from twin.basics.arrays import FloatArray
 from twin.identification.parameters import select
 from twin.identification.prediction.optimise import (
     Search,
@@ -27,7 +26,7 @@ class Jumping:
 
     blocks = ()
 
-    def __init__(self, height: float) -> None:
+    def __init__(self, height):
         rng = np.random.default_rng(3)
         self.parameters = [
             SimpleNamespace(path="", nominal=0.0, prior_std=1.0, lower=-5.0, upper=5.0)
@@ -40,23 +39,23 @@ class Jumping:
         along = self.slopes[0, :, 0]
         self.jump = height * along / np.linalg.norm(along)
 
-    def errors(self, values: FloatArray) -> FloatArray:
+    def errors(self, values):
         """Return the errors of all windows."""
         found = self.slopes @ (values - self.truth) + self.noise
         found[0] += self.jump * (values[0] > self.truth[0] - 1e-3)
         return np.asarray(found)
 
-    def extrapolated_errors(self, values: FloatArray, factor: int) -> FloatArray:
+    def extrapolated_errors(self, values, factor):
         """Return the errors: they have no step."""
         return self.errors(values)
 
-    def differences(self, values: FloatArray, steps: FloatArray) -> tuple[FloatArray, ...]:
+    def differences(self, values, steps):
         """Return errors, steps, and changes by them."""
         errors = self.errors(values)
         return errors, steps, np.array([self.errors(values + step) - errors for step in steps])
 
 
-def found(problem: Any, start: FloatArray) -> Any:
+def found(problem, start):
     """Return the estimate and its slopes, from the information without jumps."""
     rows = problem.slopes.reshape(-1, COUNT)
     search = Search([problem], robust=False, tick=lambda: None)
@@ -64,7 +63,7 @@ def found(problem: Any, start: FloatArray) -> Any:
     return refine(search, start), search.information
 
 
-def test_an_event_that_comes_or_goes_says_nothing() -> None:
+def test_an_event_that_comes_or_goes_says_nothing():
     """The estimate is that of all errors but those along the jump, in closed form."""
     problem = Jumping(height=12.0)
     solution, _ = found(problem, problem.truth + OFFSET)
@@ -78,15 +77,15 @@ def test_an_event_that_comes_or_goes_says_nothing() -> None:
     expected = np.linalg.solve(matrix, rows.T @ (rows @ problem.truth - errors))
     spread = 1.0 / np.sqrt(np.diag(matrix))
     assert (np.abs(solution.values - expected) < 0.1 * spread).all()
-    assert (np.abs(solution.slopes[0][0].T @ direction) < 1e-9 * np.abs(slopes).max()).all()
+    assert (np.abs(solution.slopes[0][0].T @ direction) < 1e-9 * max_abs(slopes)).all()
 
 
-def test_smooth_errors_stay_whole() -> None:
+def test_smooth_errors_stay_whole():
     """Without jumps slopes are those of the errors, and the estimate is that of least squares."""
     problem = Jumping(height=0.0)
     start = problem.truth + OFFSET
     solution, information = found(problem, start)
-    kept = projected_jacobian(problem, start, 0.01 * np.eye(COUNT))  # type: ignore[arg-type]
+    kept = projected_jacobian(problem, start, 0.01 * np.eye(COUNT))
     size = np.sqrt(np.maximum(1.0, (problem.errors(start) ** 2).mean(axis=1)))[:, None, None]
     assert np.allclose(kept.slopes, problem.slopes / size)
     z = (solution.values - problem.truth) * np.sqrt(np.diag(information))
@@ -94,7 +93,7 @@ def test_smooth_errors_stay_whole() -> None:
     assert solution.last_step < 0.3
 
 
-def test_a_search_that_ends_on_its_way_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_ends_on_its_way_says_so(monkeypatch):
     """One step from ten standard errors away is as long as that."""
     monkeypatch.setattr("twin.identification.prediction.optimise.MAX_FINAL_STEPS", 1)
     monkeypatch.setattr("twin.identification.prediction.optimise.STEP_FACTORS", (2,))
@@ -108,7 +107,7 @@ def test_a_search_that_ends_on_its_way_says_so(monkeypatch: pytest.MonkeyPatch) 
     assert unsettled(0.9) == []
 
 
-def test_plays_are_unsure_after_few_impacts_and_where_the_search_has_not_ended() -> None:
+def test_plays_are_unsure_after_few_impacts_and_where_the_search_has_not_ended():
     machine = twin.load("stewart", configuration="hardware")
     parameters = select(machine, "drives,payload")
     plays = [each for each in parameters if each.path.endswith("backlash")]

@@ -1,11 +1,10 @@
 """Effects of free terms in closed form, and the patterns that they leave in errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from recorded_motion import nominal
 from scipy.integrate import solve_ivp
+from tolerance import assert_within, max_abs
 
 from twin.identification.parameters import nominal_array, select
 from twin.identification.prediction.optimise import Search, Solution
@@ -18,11 +17,14 @@ from twin.motion.profiles import MultiSineMotion
 from twin.plant.drives import drive_constants
 from twin.validation.rig import Conditions, record
 
+pytestmark = pytest.mark.quick
+
+
 DRIVES = drive_constants(nominal(), 5e-4)[None]
 TIMES = np.arange(4001) * 1e-3
 
 
-def recorded_motion(shift: np.ndarray, acceleration: np.ndarray) -> RecordedMotion:
+def recorded_motion(shift, acceleration):
     """Return a motion along x about home."""
     machine = nominal()
     pose = np.tile(machine.home, (len(TIMES), 1))
@@ -34,7 +36,6 @@ def recorded_motion(shift: np.ndarray, acceleration: np.ndarray) -> RecordedMoti
     )
 
 
-@pytest.mark.quick
 def test_a_cable_pulls_at_its_point():
     machine, shift = nominal(), 0.01 * np.sin(TIMES)
     parameters = select(machine, "cable")
@@ -48,22 +49,7 @@ def test_a_cable_pulls_at_its_point():
     assert wrench[:, 4] == pytest.approx(0.3 * 20.0)
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(("hertz", "factor"), [(0.2, 1.04), (4.0, 1.0 / 15.0)])
-def test_what_swings_follows_slowly_and_stays_behind_quickly(hertz: float, factor: float) -> None:
-    """With f the frequency of the swing, its force is that of a rigid part over 1 - (h / f)^2."""
-    machine, w = nominal(), 2.0 * np.pi * hertz
-    parameters = select(machine, "pendulum")
-    acceleration = np.sin(w * TIMES) * np.minimum(TIMES, 1.0)
-    terms = FreeTerms(machine, parameters, recorded_motion(0.0 * TIMES, acceleration))
-    wrench = terms.effects(np.array([[10.0, 1.0, 0.3]]), DRIVES).wrench[0]
-    whole = wrench[3000:, 0] - 10.0 * acceleration[3000:]
-    size = np.sqrt((whole**2).mean() / (acceleration[3000:] ** 2).mean()) / 10.0
-    assert size == pytest.approx(factor, abs=0.15)
-
-
-@pytest.mark.quick
-def test_what_swings_on_a_turning_platform_pulls_as_its_mass_is_accelerated() -> None:
+def test_what_swings_on_a_turning_platform_pulls_as_its_mass_is_accelerated():
     """The part at b = p + u e + h n has the force m (g - b'') there, in the plane of x and z.
 
     The unit vectors e and n turn by the pitch; u follows from the part of b'' - g along e.
@@ -73,7 +59,7 @@ def test_what_swings_on_a_turning_platform_pulls_as_its_mass_is_accelerated() ->
     x, height = machine.parameters.platform.body.center_of_mass[::2]
     gravity = np.array([0.0, machine.parameters.gravity])
 
-    def state(t: float, u: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    def state(t, u, rate):
         """Return e, and the acceleration of the part less gravity without that of u."""
         angle, spin = turn * (1.0 - np.cos(wave * t)), turn * wave * np.sin(wave * t)
         bend = turn * wave**2 * np.cos(wave * t)
@@ -83,7 +69,7 @@ def test_what_swings_on_a_turning_platform_pulls_as_its_mass_is_accelerated() ->
         centripetal = -(spin**2) * ((x + u) * e + height * n)
         return e, slid + coriolis + centripetal + bend * (height * e - (x + u) * n) + gravity
 
-    def slope(t: float, y: np.ndarray) -> list[float]:
+    def slope(t, y):
         e, rest = state(t, *y)
         return [y[1], -rest @ e - 2.0 * damping * w * y[1] - w**2 * y[0]]
 
@@ -105,11 +91,11 @@ def test_what_swings_on_a_turning_platform_pulls_as_its_mass_is_accelerated() ->
             force, arm = -mass * (rest + own * e), (x + u) * e + height * n
             expected += sign * np.array([*force, arm[1] * force[0] - arm[0] * force[1]])
         assert wrench[k, [0, 2, 4]] == pytest.approx(expected, abs=0.05), "three iterations"
-    assert np.abs(swing[:, 0]).max() > 0.1
+    assert max_abs(swing[:, 0]) > 0.1
 
 
-@pytest.mark.slow
-def test_the_scan_finds_the_frequency_of_a_swing_far_from_the_start() -> None:
+def swaying(conditions):
+    """Return the log of a machine of the rig on sines of all axes."""
     machine = nominal()
     motion = MultiSineMotion(
         machine.home,
@@ -120,7 +106,13 @@ def test_the_scan_finds_the_frequency_of_a_swing_far_from_the_start() -> None:
         fade_in=0.5,
         fade_out=0.5,
     )
-    log = record(machine, motion, Conditions(swinging_mass=15.0, swinging_frequency=1.6))
+    return record(machine, motion, conditions)
+
+
+@pytest.mark.slow
+def test_the_scan_finds_the_frequency_of_a_swing_far_from_the_start():
+    machine = nominal()
+    log = swaying(Conditions(swinging_mass=15.0, swinging_frequency=1.6))
     parameters = select(machine, "platform.body.mass, pendulum")
     search = Search(
         [PredictionProblem(machine, recording_of(log, machine), parameters)], False, lambda: None
@@ -130,7 +122,6 @@ def test_the_scan_finds_the_frequency_of_a_swing_far_from_the_start() -> None:
     assert found[1] == pytest.approx(15.0, rel=0.1)
 
 
-@pytest.mark.quick
 def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor():
     machine = nominal()
     parameters = select(machine, "motor_constants, friction_drift, load_friction")
@@ -140,14 +131,13 @@ def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor():
     effects = FreeTerms(machine, parameters, still).effects(values[None], DRIVES)
     assert effects.motor_constants.mean() == pytest.approx(1.0)
     assert effects.motor_constants[0, 0] == pytest.approx(1.05)
-    assert effects.friction_factor.mean() == pytest.approx(1.0, abs=1e-3)
+    assert_within(effects.friction_factor.mean(), 1.0, 1e-3)
     assert np.diff(effects.friction_factor[0, [0, -1]])[0] == pytest.approx(0.4)
     drives = np.ones((1, 6, 80))
     effects.change_drives(drives, np.ones((1, 6, 80)), np.array([0]), np.array([0]))
     assert drives.max() == pytest.approx(effects.friction_factor[0, 0] + 10.0)
 
 
-@pytest.mark.quick
 def test_bristles_bend_before_a_motor_slides():
     """Away from rest the friction F of a motor is F (1 - exp(-x / s)), as LuGre's is."""
     machine, way = nominal(), 2e-5 * TIMES
@@ -157,7 +147,6 @@ def test_bristles_bend_before_a_motor_slides():
     drives[:, :, column.BREAKAWAY] = drives[:, :, column.FRICTION]
     motion = recorded_motion(0.0 * TIMES, 0.0 * TIMES)._replace(motor=motor)
     force = FreeTerms(machine, parameters, motion).effects(np.array([[1e-5, 0.0]]), drives)
-    assert force.bristle_force is not None
     expected = drives[0, 0, column.FRICTION] * (1.0 - np.exp(-0.5 * (way[1:] + way[:-1]) / 1e-5))
     assert force.bristle_force[0, :, 0] == pytest.approx(expected, rel=1e-3, abs=0.01)
 
@@ -177,19 +166,10 @@ def test_bristles_bend_before_a_motor_slides():
     ],
     ids=["clean", "cable", "motors", "warming", "load", "swing", "lugre", "leads"],
 )
-def test_patterns_are_named(conditions: Conditions, group: str) -> None:
+def test_patterns_are_named(conditions, group):
     """With the true numbers, what is left is what the rig has beside them."""
     machine = nominal()
-    motion = MultiSineMotion(
-        machine.home,
-        frequencies=[0.5, 1.1, 2.3],
-        amplitude={"x": 0.01, "y": 0.01, "z": 5e-3, "roll": 0.02, "pitch": 0.02, "yaw": 0.02},
-        duration=8.0,
-        phases="random",
-        fade_in=0.5,
-        fade_out=0.5,
-    )
-    log = record(machine, motion, conditions)
+    log = swaying(conditions)
     parameters = select(machine, "platform.body.mass, leg.drive.friction_torque")
     problem = PredictionProblem(machine, recording_of(log, machine), parameters)
     exact = Solution(nominal_array(parameters), [], [], 0.0, np.zeros(2), 8)

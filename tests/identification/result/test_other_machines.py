@@ -1,20 +1,12 @@
 """Both stages on machines of other kinds: a light one with direct drives, one with cranks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from recorded_motion import AXES, moved, part, sines
 
 import twin
-from twin.control import make_controller
 from twin.identification.result.identify import identify
-from twin.logs import Log, log_of
-from twin.motion.profiles import MultiSineMotion
 
-SPEED = 0.05
-"""[m/s, rad/s] of each sine."""
-
-FREQUENCIES = np.array([0.9, 2.1, 3.7])
 NUMBERS = ("platform.body.mass", "platform.body.center_of_mass.1", "leg.drive.delay")
 
 
@@ -23,14 +15,13 @@ NUMBERS = ("platform.body.mass", "platform.body.center_of_mass.1", "leg.drive.de
     ("name", "friction", "with_forces"),
     [("srspm", "leg.drive.friction", True), ("rss", "leg.drive.friction_torque", False)],
 )
-def test_hidden_numbers_are_found(name: str, friction: str, with_forces: bool) -> None:
+def test_hidden_numbers_are_found(name, friction, with_forces):
     """Forces alone are within their errors too, though light bodies hang on springy drives.
 
     At steps of 0.5 ms those of the log make the delay of `srspm` 7 us longer.
     """
     machine = twin.load(name, configuration="hardware")
     drive = machine.parameters.legs[0].drive
-    assert drive is not None
     body = machine.parameters.platform.body
     truth = {
         NUMBERS[0]: 1.06 * body.mass,
@@ -38,22 +29,11 @@ def test_hidden_numbers_are_found(name: str, friction: str, with_forces: bool) -
         NUMBERS[2]: 1.5 * drive.delay,
         friction: 1.2 * getattr(drive, friction.rpartition(".")[2]),
     }
-    sizes = SPEED / (2.0 * np.pi * FREQUENCIES)
-    motion = MultiSineMotion(
-        machine.home,
-        frequencies=FREQUENCIES,
-        amplitude=dict.fromkeys(("x", "y", "z", "roll", "pitch", "yaw"), sizes),
-        duration=2.0,
-        phases="random",
-        fade_in=0.3,
-    )
+    motion = sines(machine, dict.fromkeys(AXES, 0.05), frequencies=np.array([0.9, 2.1, 3.7]))
     hidden = machine.with_(parameters=truth)
-    law = make_controller("computed_torque", hidden, motion)
-    run = hidden.simulate(2.0, controller=law, timestep=1.25e-4)
-    assert not run.stopped
-    log = log_of(run)
-    kept = ("measured", "command_forces", *["forces"] * with_forces)
-    found = identify(machine, [Log(tuple(log[name] for name in kept))], list(truth))
+    log = moved(machine, truth, motion, 1.25e-4, model=hidden)
+    kept = part(log, "measured", "command_forces", *["forces"] * with_forces)
+    found = identify(machine, [kept], list(truth))
     error = np.abs(found.values - list(truth.values()))
     assert (found.forces is not None) == with_forces
     if found.forces is not None:

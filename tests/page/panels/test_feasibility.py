@@ -6,7 +6,6 @@ import pytest
 
 pytest.importorskip("viser")
 
-import twin
 from twin.page.panels.motion import MotionPanel
 from twin.page.panels.state import FeasibilityPanel, verdict_line
 from twin.page.requests import Requests
@@ -67,12 +66,11 @@ def test_a_motion_is_judged_while_it_is_played(gui):
     session.close()
 
 
-def test_a_line_names_three_of_many_limits():
-    machine = twin.load("stewart")
+def test_a_line_names_three_of_many_limits(stewart):
     from twin.motion import SineMotion
 
-    motion = SineMotion(machine.home, amplitude={"z": 2.0}, frequency=9.0, duration=1.0)
-    found = machine.feasibility(motion)
+    motion = SineMotion(stewart.home, amplitude={"z": 2.0}, frequency=9.0, duration=1.0)
+    found = stewart.feasibility(motion)
     assert len(found.violated) > 3
     text = verdict_line("A & B", found)
     assert text.startswith("A &amp; B: <b")

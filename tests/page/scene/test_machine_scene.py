@@ -5,15 +5,10 @@ import pytest
 import viser
 from conftest import MACHINES
 from numpy.testing import assert_allclose, assert_array_equal
-from paths import poses_within_limits
-from refusals import refused
-from scipy.spatial.transform import Rotation
-from tolerance import assert_within, max_abs
+from paths import shifted
 from viser_rig import messages_sent
 
 import twin
-from twin.engines.mujoco import MujocoEngine
-from twin.machine.payload import Occupant
 from twin.model.ball import ball_for
 from twin.page.scene.machine_scene import (
     COLOUR_LEVELS,
@@ -49,11 +44,6 @@ def sent(server, monkeypatch):
     return messages_sent(server, monkeypatch)
 
 
-def moved(pose, x, y, z):
-    """Return a pose moved [m]."""
-    return pose + np.pad([x, y, z], (0, 4))
-
-
 def assert_in_place(machine):
     """Compare all nodes with the scene model, in the room."""
     scene_model = machine.scene_model
@@ -64,64 +54,28 @@ def assert_in_place(machine):
             assert_allclose(node.wxyz, scene_model.data.body(body).xquat, **CLOSE)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MACHINES)
-def test_bodies_are_where_an_engine_has_them(server, name):
-    """Meshes included: their middles, moved by their nodes, against MuJoCo's own kinematics."""
-    platform = twin.load(name)
-    machine, engine = MachineScene(server, platform), MujocoEngine(platform, timestep=1e-4)
-    [pose] = poses_within_limits(platform, 1, 5)
-    engine.reset(pose)
-    machine.update(Scene(pose))
-    seen = 0
-    for (body, _), mesh in machine.parts.items():
-        if body in ("base", "ghost"):
-            continue
-        node, placed = machine.bodies[body], engine.data.body(body)
-        here = Rotation.from_quat(node.wxyz, scalar_first=True).apply(mesh.vertices)
-        there = mesh.vertices @ placed.xmat.reshape(3, 3).T + placed.xpos
-        distance = max_abs(here + node.position - there)
-        assert distance < 1e-4 * machine.size
-        seen += 1
-    assert seen > 2 * platform.n_actuators
-
-
-def test_the_feet_of_pillars_slide(server):
-    platform = twin.load("driving_simulator")
-    machine = MachineScene(server, platform)
-    before = machine.bodies["leg_2_carriage"].position.copy()
-    turn = Rotation.from_euler("x", 4.0, degrees=True).as_quat(scalar_first=True)
-    pose = platform.constrain(np.array([*platform.home[:3], *turn])).pose
-    machine.update(Scene(pose))
-    slid = machine.bodies["leg_2_carriage"].position - before
-    assert max_abs(slid[:2]) > 1e-3
-    assert slid[2] == 0.0
-
-
-def test_what_stands_still_sends_nothing(server, sent):
-    platform = twin.load("stewart")
-    machine = MachineScene(server, platform)
-    scene = Scene(moved(platform.home, 0.0, 0.0, 0.02), None, platform.home)
+def test_what_stands_still_sends_nothing(stewart, server, sent):
+    machine = MachineScene(server, stewart)
+    scene = Scene(shifted(stewart.home, 0.0, 0.0, 0.02), None, stewart.home)
     machine.update(scene)
     sent.clear()
     machine.update(scene)
     assert not sent
-    machine.update(Scene(scene.pose, None, moved(platform.home, 0.01, 0.0, 0.0)))
+    machine.update(Scene(scene.pose, None, shifted(stewart.home, 0.01, 0.0, 0.0)))
     assert [message.name for message in sent] == ["/machine/ghost"]
     sent.clear()
-    machine.update(Scene(moved(scene.pose, 0.01, 0.0, 0.0), None, scene.ghost))
+    machine.update(Scene(shifted(scene.pose, 0.01, 0.0, 0.0), None, scene.ghost))
     names = [message.name for message in sent]
     assert "/machine/platform" in names
     assert len(names) == len({(type(message), message.name) for message in sent})
     assert len(names) <= 2 * len(machine.bodies)
 
 
-def test_a_slow_motion_arrives(server):
+def test_a_slow_motion_arrives(stewart, server):
     """Each step alone is too small to be sent."""
-    platform = twin.load("stewart")
-    machine = MachineScene(server, platform)
+    machine = MachineScene(server, stewart)
     for k in range(1, 61):
-        machine.update(Scene(moved(platform.home, 0.0, 0.0, 3e-6 * k)))
+        machine.update(Scene(shifted(stewart.home, 0.0, 0.0, 3e-6 * k)))
     assert_in_place(machine)
 
 
@@ -129,29 +83,28 @@ def test_a_slow_motion_arrives(server):
 def test_what_cannot_be_drawn_stays_as_it_was(server, height):
     platform = twin.load("rss")
     machine = MachineScene(server, platform)
-    assert machine.update(Scene(moved(platform.home, 0.0, 0.0, 0.02)))
+    assert machine.update(Scene(shifted(platform.home, 0.0, 0.0, 0.02)))
     before = {body: node.position.copy() for body, node in machine.bodies.items()}
-    assert not machine.update(Scene(moved(platform.home, 0.0, 0.0, height)))
+    assert not machine.update(Scene(shifted(platform.home, 0.0, 0.0, height)))
     for body, node in machine.bodies.items():
         assert_array_equal(node.position, before[body])
     assert machine.update(Scene(platform.home))
 
 
-def test_ghost_and_ball_are_seen_where_there_are_any(server):
-    platform = twin.load("stewart")
-    ball = ball_for(platform.parameters)
-    machine = MachineScene(server, platform, ball=ball)
+def test_ghost_and_ball_are_seen_where_there_are_any(stewart, server):
+    ball = ball_for(stewart.parameters)
+    machine = MachineScene(server, stewart, ball=ball)
     ghost, rolling = machine.bodies["ghost"], machine.bodies["ball"]
     assert not ghost.visible
     assert not rolling.visible
     place = np.array([0.1, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0])
-    machine.update(Scene(platform.home, None, platform.home, place))
+    machine.update(Scene(stewart.home, None, stewart.home, place))
     assert ghost.visible
     assert rolling.visible
     assert_allclose(rolling.position, place[:3], **CLOSE)
     machine.show("ghost", False)
     assert not ghost.visible
-    machine.update(Scene(platform.home, None, platform.home))
+    machine.update(Scene(stewart.home, None, stewart.home))
     assert not ghost.visible
     assert not rolling.visible
     machine.show("ghost", True)
@@ -167,23 +120,8 @@ def test_the_ghost_is_not_seen_where_the_platform_is(server):
     assert ghost.opacity < 1.0
 
 
-def test_an_occupant_runs_along(server):
-    platform = twin.load("stewart")
-    machine = MachineScene(server, platform, payload=Occupant(stature=1.78, mass=75.0))
-    limbs = [body for body in machine.bodies if body.startswith("payload_")]
-    assert len(limbs) > 5
-    before = {body: machine.bodies[body].position.copy() for body in limbs}
-    machine.update(Scene(moved(platform.home, 0.03, 0.0, 0.01)))
-    for body in limbs:
-        step = machine.bodies[body].position - before[body]
-        assert_within(step, [0.03, 0.0, 0.01], 1e-4)
-    with refused("payload"):
-        MachineScene(server, platform, payload="luggage", name="other")
-
-
-def test_legs_take_the_colours_of_their_values(server, sent):
-    platform = twin.load("stewart")
-    machine = MachineScene(server, platform)
+def test_legs_take_the_colours_of_their_values(stewart, server, sent):
+    machine = MachineScene(server, stewart)
     tubes = [machine.parts[f"leg_{i}_housing", "housing"] for i in range(1, 7)]
     own = tubes[0].color
     machine.colour_legs("force", [0.0, 1.0, np.nan, 0.5, 2.0, 0.001])
@@ -222,7 +160,7 @@ def test_a_second_machine_is_its_own(server):
     platform = twin.load("srspm")
     first = MachineScene(server, platform)
     second = MachineScene(server, platform, name="comparison", ghost=False, tint=OVERLAY_TINT)
-    second.update(Scene(moved(platform.home, 0.0, 0.0, 0.05)))
+    second.update(Scene(shifted(platform.home, 0.0, 0.0, 0.05)))
     second.colour_legs("force", np.ones(6))
     assert_array_equal(first.bodies["platform"].position, platform.home[:3])
     assert {mesh.opacity for mesh in second.parts.values()} == {OVERLAY_TINT.opacity}
@@ -232,5 +170,5 @@ def test_a_second_machine_is_its_own(server):
     assert not {"ghost", "base"} & set(second.bodies)
     second.remove()
     assert server.scene.get_handle_by_name("/comparison") is None
-    assert first.update(Scene(moved(platform.home, 0.0, 0.0, 0.01)))
+    assert first.update(Scene(shifted(platform.home, 0.0, 0.0, 0.01)))
     assert_in_place(first)

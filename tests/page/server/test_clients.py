@@ -2,25 +2,19 @@
 
 import socket
 import threading
-import time
 from contextlib import ExitStack, contextmanager, suppress
 
 import msgspec
 import numpy as np
 import pytest
-import viser
 import zstandard
-from viser_rig import broadcast_buffer, connections, identity
+from viser_rig import PROTOCOL, broadcast_buffer, connection, connections, identity, wait
 from websockets.client import ClientProtocol
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
-from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
 from twin.page.server import page_server
 from twin.page.server.page_server import PageServer
-
-PROTOCOL = Subprotocol(f"viser-v{viser.__version__}")
 
 BOXES = 40
 
@@ -54,12 +48,6 @@ def reading(opened, packets):
     thread.join()
 
 
-def connection(server):
-    """Return a websocket to the server, as its page opens one."""
-    address = f"ws://127.0.0.1:{server.port}"
-    return connect(address, subprotocols=[PROTOCOL], max_size=None, open_timeout=30.0)
-
-
 def messages(packet):
     """Return what a packet of the server says."""
     size = int.from_bytes(packet[8:16], "little")
@@ -76,14 +64,6 @@ def stalled_client(server):
     handshake.send_request(handshake.connect())
     opened.sendall(b"".join(handshake.data_to_send()))
     return opened
-
-
-def wait(holds, patience=60.0):
-    """Wait until something holds."""
-    end = time.monotonic() + patience
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def read(opened, until):

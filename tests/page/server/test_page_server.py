@@ -4,7 +4,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.error
 import urllib.request
 import webbrowser
@@ -12,15 +11,13 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-import viser
 from browser_rig import SMALL, Visitor, background, changed, colours
-from refusals import refused
+from refusals import assert_each_refused, refused
 from viser import _messages
 from viser.infra import _infra
-from viser_rig import handled_messages
+from viser_rig import connection, handled_messages, wait
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import connect
-from websockets.typing import Origin, Subprotocol
+from websockets.typing import Origin
 
 from twin.errors import StateError
 from twin.page.server import page_server as server_file
@@ -62,21 +59,6 @@ def fetch(server, path="/", **headers):
     except urllib.error.HTTPError as error:
         with closing(error):
             return error.code, error.read().decode(), dict(error.headers)
-
-
-def connection(server, path="/", **options):
-    """Return a websocket to the server, as its page opens one."""
-    protocol = Subprotocol(f"viser-v{viser.__version__}")
-    address = f"ws://127.0.0.1:{server.port}{path}"
-    return connect(address, subprotocols=[protocol], max_size=None, open_timeout=30.0, **options)
-
-
-def wait(holds, patience=30.0):
-    """Wait until something holds."""
-    end = time.monotonic() + patience
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_page_shows_the_scene(server, visit):
@@ -214,19 +196,13 @@ def test_next_free_port_is_taken(constants):
             PageServer()
 
 
-def test_bad_arguments_name_their_field(subtests):
-    for field, given in [
-        ("host", {"host": "no-such-host.invalid"}),
-        ("host", {"host": "192.0.2.77"}),
-        ("host", {"host": ""}),
-        ("port", {"port": -1}),
-        ("port", {"port": 70000}),
-        ("port", {"port": "80"}),
-        ("token", {"token": "short"}),
-        ("token", {"token": "with spaces and; separators"}),
-    ]:
-        with subtests.test(f"{field}"), refused(field=field):
-            PageServer(**({"port": 0} | given))
+def test_bad_arguments_name_their_field():
+    wrong = {
+        "host": ["no-such-host.invalid", "192.0.2.77", ""],
+        "port": [-1, 70000, "80"],
+        "token": ["short", "with spaces and; separators"],
+    }
+    assert_each_refused(lambda **options: PageServer(**{"port": 0} | options), wrong)
 
 
 def test_program_goes_on_without_a_browser_to_open(server, monkeypatch):
@@ -253,25 +229,9 @@ def test_program_goes_on_without_a_browser_to_open(server, monkeypatch):
 
 
 def test_viser_that_serves_unguarded_is_refused(monkeypatch):
-    stopped = []
-
-    class Unguarded:
-        def __init__(self, *_, **__):
-            """Serve in some other way."""
-
-        def stop(self):
-            """Stop serving."""
-            stopped.append(True)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(viser, "ViserServer", Unguarded)
-        with pytest.raises(StateError, match=r"cannot be guarded.*viser>=1\.1"):
-            PageServer(port=0)
-        assert stopped
-    with monkeypatch.context() as patch:
-        patch.delattr(_infra, "websockets")
-        with pytest.raises(StateError, match="cannot be guarded"):
-            PageServer(port=0)
+    monkeypatch.delattr(_infra, "websockets")
+    with pytest.raises(StateError, match=r"cannot be guarded.*viser>=1\.1"):
+        PageServer(port=0)
 
 
 def test_close_leaves_nothing(capfd):

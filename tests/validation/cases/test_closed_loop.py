@@ -5,6 +5,7 @@ import pytest
 from case_outcomes import failed_names
 from random_machines import random_machine
 from redundant import machine_tool
+from tolerance import max_abs
 
 from twin.analysis.platform import Platform
 from twin.control.gains import suitable_position_loop
@@ -24,9 +25,7 @@ def slow_loops():
     return Platform(MachineParameters.model_validate(content))
 
 
-def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(
-    constants,
-):
+def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(constants):
     machine = slow_loops()
     (fault,) = (one for one in faults.INJECTED_FAULTS if one.name == "unstable position gain")
     own = suitable_position_loop(machine, faults.CONTROL_PERIOD)[0]
@@ -51,4 +50,4 @@ def test_cranks_can_follow_the_heave(seed):
     rates = np.einsum("kij,kj->ki", machine.jacobian(pose), twist)
     limit = machine.parameters.leg.actuator.speed
     # The fades add to the speed of the sine.
-    assert limit is not None and np.abs(rates).max() < 1.5 * SPEED_FRACTION * limit
+    assert limit is not None and max_abs(rates) < 1.5 * SPEED_FRACTION * limit

@@ -1,16 +1,15 @@
 """Machines of one's own: templates of every kind, unequal legs, more legs than dof."""
 
-import tomllib
 from pathlib import Path
 
-import numpy as np
 import pytest
 from case_outcomes import failed
+from redundant import redundant_machine
+from shipped import shipped_content
 
 from twin.analysis.platform import Platform, load
 from twin.machine.file.read import parameters_from, write_template
 from twin.machine.legs import LEG_KINDS
-from twin.machine.machine import parameters_path
 from twin.validation.cases import load_case
 from twin.validation.cases.workspace import plate_measures
 
@@ -20,7 +19,7 @@ CHECKED = ("reference", "projection", "free_fall", "driven_motion")
 
 def unequal(name):
     """Return a machine of the catalogue two of whose legs are heavier than the others."""
-    content = tomllib.loads(parameters_path(name).read_text(encoding="utf-8"))
+    content = shipped_content(name)
     content.pop("fidelity", None)
     changes = {
         "stewart": {"rod": {"mass": 14.0}},
@@ -32,21 +31,6 @@ def unequal(name):
     source = {"source": "Test", "legs": [2, 3]}
     content |= {"name": "unequal", "variant": [source | changes[name]]}
     return Platform(parameters_from(content, Path("unequal.toml")))
-
-
-def eight_legs():
-    """Return `stewart` with eight legs: two more than it has degrees of freedom."""
-    content = tomllib.loads(parameters_path("stewart").read_text(encoding="utf-8"))
-    places = {
-        "base": (0.63, [-25, -15, 65, 75, 155, 165, 245, 255]),
-        "platform": (0.43, [-60, 20, 30, 110, 120, 200, 210, 290]),
-    }
-    for table, (radius, degrees) in places.items():
-        angle = np.radians(degrees)
-        points = radius * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
-        content[table]["joints"] = {"source": "Test", "coordinates": points.tolist()}
-    content["leg"]["mirrored"] = [2, 4, 6, 8]
-    return Platform(parameters_from(content | {"name": "eight_legs"}, Path("eight_legs.toml")))
 
 
 def check(platform, cases=CHECKED):
@@ -77,7 +61,7 @@ def test_legs_may_be_unequal(name):
 @pytest.mark.slow
 def test_legs_may_be_more_than_degrees_of_freedom():
     pytest.importorskip("pybullet")
-    check(eight_legs())
+    check(redundant_machine(8))
 
 
 @pytest.mark.quick

@@ -1,11 +1,8 @@
 """The shipped table of robustness: what is on record of it, and that a change either way fails."""
 
-import json
-from pathlib import Path
-
 import pytest
 
-from twin.training import policies, policy_names
+from twin.training import policy_names
 from twin.validation.cases.policies import SHIPPED_POLICIES, measure_of, robustness
 
 ALL = [shipped for several in SHIPPED_POLICIES.values() for shipped in several]
@@ -17,18 +14,6 @@ pytestmark = pytest.mark.quick
 def test_every_policy_has_its_conditions_on_record(shipped):
     held = robustness(shipped)
     assert held.verdict == "pass", held.value
-
-
-@pytest.mark.parametrize("column", ["zero", "baseline"])
-@pytest.mark.parametrize("shipped", ALL, ids=[shipped.policy for shipped in ALL])
-def test_another_policy_has_another_outcome(shipped, column):
-    """A policy that does nothing, and one that is no better than the baseline, fail."""
-    rows = json.loads((Path(policies.__path__[0]) / "robustness.json").read_text())["rows"]
-    own = [row for row in rows if row["policy name"] == shipped.policy]
-    for row in own:
-        gained = row[column][0] - row["baseline"][0]
-        row |= {"policy": row[column], "difference": [gained, row["difference"][1], 8]}
-    assert measure_of(own, shipped).verdict == "fail"
 
 
 def test_all_shipped_policies_of_shipped_machines_are_in_the_report():

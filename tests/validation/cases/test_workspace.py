@@ -1,20 +1,14 @@
 """The workspace of straight legs against shells, on machines outside the catalogue."""
 
-import numpy as np
 import pytest
 from case_outcomes import failed, failed_names
 from redundant import machine_on, machine_tool
+from shared_joints import ring
 
 from twin.analysis.workspace.region import region
 from twin.analysis.workspace.search import Chart
 from twin.validation.cases import workspace as closed_forms
 from twin.validation.cases.workspace import RAY_LEVELS, shell_measures
-
-
-def ring(radius, degrees):
-    """Return points `(n, 3)` on a circle."""
-    angle = np.radians(degrees)
-    return radius * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
 
 
 def eight_legs():

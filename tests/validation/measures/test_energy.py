@@ -9,39 +9,10 @@ from twin.analysis.platform import Platform
 from twin.validation.cases.general.motions import sines
 from twin.validation.measures.comparison import actuated_motion, work_measure
 from twin.validation.measures.laws import (
-    balance_of,
     dynamic_laws,
-    effective_forces,
-    free_motion,
     kinematic_laws,
 )
-from twin.validation.measures.sampling import later, random_states
-
-DAMPED = ("compliant_stewart", "micro_hexapod")
-
-
-@pytest.mark.parametrize("name", DAMPED)
-def test_balance_counts_what_dampers_take(name):
-    platform = twin.load(name)
-    start = {"twist": random_states(platform, 1).twist[0]}
-    balance = balance_of(platform, free_motion(platform, 0.002, **start))
-    assert balance.dissipated[-1] > 0.0
-    assert (np.diff(balance.dissipated) >= 0.0).all()
-    assert balance.drift.max() < 1e-10
-
-
-@pytest.mark.parametrize("name", DAMPED)
-def test_losses_are_damping_times_rate_squared(name):
-    platform = twin.load(name)
-    pose, twist, _, deflection = random_states(platform, 20)
-    leg = platform.parameters.leg
-    if platform.n_deflections:
-        expected = leg.damping * (deflection[:, platform.n_deflections :] ** 2).sum(axis=1)
-    else:
-        rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
-        expected = leg.axial.damping * (rates**2).sum(axis=1)
-    found = platform.dissipation(pose, twist, deflection=deflection)
-    assert found == pytest.approx(expected, rel=1e-13)
+from twin.validation.measures.sampling import random_states
 
 
 def test_laws_notice_forces_that_are_off(platform, monkeypatch):
@@ -54,31 +25,6 @@ def test_laws_notice_forces_that_are_off(platform, monkeypatch):
 
     monkeypatch.setattr(Platform, "inverse_dynamics", off)
     assert len(failed(dynamic_laws(platform, states))) == 1
-
-
-def test_states_move_as_their_rates_say(platform):
-    states = random_states(platform, 20)
-    k, time = platform.n_deflections, 1e-6
-    whole = np.hstack([states.acceleration, np.ones((20, k))])
-    ahead, behind = later(platform, states, whole, time), later(platform, states, whole, -time)
-    rates = [(after - before) / (2.0 * time) for after, before in zip(ahead, behind, strict=True)]
-    # Differences over 2 us: rounding leaves 1e-9, what a wrong term leaves is of order one.
-    assert rates[0][:, :3] == pytest.approx(states.twist[:, :3], abs=1e-8)
-    assert rates[1] == pytest.approx(states.acceleration, abs=1e-6)
-    assert rates[2][:, :k] == pytest.approx(states.deflection[:, k:], abs=1e-8)
-    assert rates[2][:, k:] == pytest.approx(np.ones((20, k)), abs=1e-8)
-
-
-def test_effective_forces_accelerate_as_the_given_ones():
-    redundant = twin.load("driving_simulator")
-    states = random_states(redundant, 20)
-    forces = np.random.default_rng(3).uniform(-500.0, 500.0, (20, 4))
-    smallest = effective_forces(redundant, states.pose, forces)
-    assert (np.linalg.norm(smallest, axis=1) < np.linalg.norm(forces, axis=1)).all()
-    given, same = (
-        redundant.forward_dynamics(states.pose, states.twist, each) for each in (forces, smallest)
-    )
-    assert same == pytest.approx(given, abs=1e-12 * np.abs(given).max())
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tolerance import max_abs
 
 import twin
 from twin.model.machine_base import ZERO_VECTOR
@@ -21,7 +22,7 @@ def test_what_holds_a_machine_at_rest_keeps_it_there(platform):
     acceleration = platform.forward_dynamics(
         platform.home, ZERO_VECTOR, held.forces, deflection=held.deflection
     )
-    assert np.abs(acceleration).max() < 1e-8
+    assert max_abs(acceleration) < 1e-8
     assert held.deflection.shape == (2 * platform.n_deflections,)
     if platform.n_deflections:
         # Springs are pressed by the weight above them, and still.
@@ -47,13 +48,6 @@ def test_steps_follow_the_fastest_motion(platform):
         assert STIFF_STEP_RATE / 2.0 < step * rate <= STIFF_STEP_RATE
 
 
-def test_both_soft_and_stiff_machines_are_tried():
-    steps = {compared_step(twin.load(name)) for name in twin.machine_names()}
-    assert COMPARED_TIMESTEP in steps
-    assert min(steps) < COMPARED_TIMESTEP
-
-
-def test_stiff_legs_are_moved_by_more_than_their_weight():
+def test_stiff_legs_are_moved_by_more_than_their_weight(stewart):
     assert typical_force(twin.load("micro_hexapod")) > 100.0 * 28.7
-    stewart = twin.load("stewart")
     assert typical_force(stewart) == pytest.approx(np.abs(rest(stewart).forces).mean())

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 
 from twin.validation.measures.sampling import (
     fitted_order,
@@ -15,19 +16,17 @@ pytestmark = pytest.mark.quick
 
 
 def test_rotation_error_is_the_angle_between(subtests):
+    axis = np.array([2.0, -1.0, 2.0]) / 3.0
+    start = Rotation.from_rotvec([0.3, -0.7, 0.2])
     for angle in [0.0, 1e-12, 1e-6, 0.3, 3.0, np.pi]:
         with subtests.test(f"{angle}"):
-            start = Rotation.from_rotvec([0.3, -0.7, 0.2])
-            axis = np.array([2.0, -1.0, 2.0]) / 3.0
-            poses = np.zeros((2, 7))
-            for row, turn in zip(
-                poses, (start, Rotation.from_rotvec(angle * axis) * start), strict=True
-            ):
-                row[3:] = turn.as_quat(scalar_first=True)
+            turns = (start, Rotation.from_rotvec(angle * axis) * start)
+            poses = [np.append(np.zeros(3), turn.as_quat(scalar_first=True)) for turn in turns]
             rounding = 5e-16 if angle < 1.0 else 2e-15
-            assert rotation_error(poses[1], poses[0]) == pytest.approx(angle, abs=rounding)
             # A quaternion and its negative are the same rotation.
-            assert rotation_error(-poses[1], poses[0]) == pytest.approx(angle, abs=rounding)
+            for sign in (1.0, -1.0):
+                found = rotation_error(sign * poses[1][None], poses[0][None])
+                assert_within(found, angle, rounding)
 
 
 def test_position_error_is_the_distance():

@@ -26,11 +26,3 @@ def test_every_sentence_is_compared_by_one_case():
 def test_every_file_of_sentences_is_a_paper():
     files = {file.stem for file in Path(papers.__file__).parent.glob("*.toml")}
     assert {Paper(name).title for name in files} == {paper.title for paper in NAMES.values()}
-
-
-def test_a_sentence_becomes_a_statement():
-    sentence = papers.STEWART_THESIS["mobility"]
-    assert sentence.judged("6", True).agreement == "reproduced"
-    assert sentence.judged("7", False, "a reason").why == "a reason"
-    assert sentence.not_given("6", "a reason").agreement == "not given"
-    assert sentence.judged("6", True).source == "Stewart thesis, section 2.1, equation (2.1)"

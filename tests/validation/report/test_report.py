@@ -195,9 +195,7 @@ def test_nothing_from_a_case_becomes_markup(failed):
         assert figure["data"][1]["name"].startswith("&lt;/script&gt;")
 
 
-def test_every_case_measure_reason_and_statement_is_shown(
-    failed,
-):
+def test_every_case_measure_reason_and_statement_is_shown(failed):
     content, page = failed
     anchors = {attributes.get("id") for _, attributes in page.elements}
     links = {(a.get("href") or "")[1:] for tag, a in page.elements if tag == "a"}
@@ -218,9 +216,7 @@ def test_every_case_measure_reason_and_statement_is_shown(
 
 
 @pytest.mark.slow
-def test_every_parameter_is_shown_with_unit_and_source(
-    passed,
-):
+def test_every_parameter_is_shown_with_unit_and_source(passed):
     content, page = passed
     for machine in content["machines"]:
         assert len(machine["parameters"]) > 20
@@ -247,9 +243,7 @@ def test_verdicts(passed, failed):
     assert verdicts == {name: "fail" if name == MACHINES[0] else "pass" for name in MACHINES}
 
 
-def test_the_page_of_an_own_machine_says_what_it_cannot_know(
-    passed,
-):
+def test_the_page_of_an_own_machine_says_what_it_cannot_know(passed):
     words = "this report cannot know"
     assert words not in passed[1].text and passed[0]["errata"]
     own = Platform(parameters_from(content_without_symmetry("ups"), "platform.toml"))
@@ -258,9 +252,7 @@ def test_the_page_of_an_own_machine_says_what_it_cannot_know(
     assert not content["errata"] and "Errata" not in page.text
 
 
-def test_cases_of_some_machines_are_not_left_out_of_the_reports_of_others(
-    description,
-):
+def test_cases_of_some_machines_are_not_left_out_of_the_reports_of_others(description):
     own = Platform(parameters_from(description | {"name": "mine"}, "platform.toml"))
     without = {entry.case for entry in left_out([own])}
     assert not without & {key for key in CASES if load_case(key).machines}
@@ -377,9 +369,7 @@ def test_errata_are_on_the_page(passed):
                 assert text.replace("`", "") in page.text
 
 
-def test_machine_index_tells_each_machine_at_a_glance(
-    failed,
-):
+def test_machine_index_tells_each_machine_at_a_glance(failed):
     content, page = failed
     for machine in content["machines"]:
         broken = machine["name"] == MACHINES[0]

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
-from numpy.testing import assert_array_equal
-from refusals import refused
+from refusals import assert_all_refused, refused
 from tolerance import assert_within
 
 import twin
@@ -58,7 +57,7 @@ def test_mesh_takes_the_place_of_the_plate(tmp_path, name, more):
         "platform_joint",
     }
     geom = scene.model.geom("platform_platform")
-    assert scene.corners()[:, 2].max() == pytest.approx(platform.home[2] + 0.2, abs=1e-6)
+    assert_within(scene.corners()[:, 2].max(), platform.home[2] + 0.2, 1e-6)
     assert not (geom.contype[0] or geom.conaffinity[0])
 
 
@@ -69,11 +68,6 @@ def test_nothing_that_is_computed_depends_on_it(tmp_path):
     assert platform.hash == plain.hash
     models = [mechanism_xml(make_mechanism(each.parameters), 1e-4) for each in (platform, plain)]
     assert models[0] == models[1]
-    random = np.random.default_rng(0)
-    pose = plain.home + np.pad(0.02 * random.normal(size=3), (0, 4))
-    twist, acceleration = random.normal(size=(2, 6))
-    forces = [each.inverse_dynamics(pose, twist, acceleration) for each in (platform, plain)]
-    assert_array_equal(*forces)
 
 
 def test_a_dump_holds_no_place_of_a_file(tmp_path):
@@ -97,6 +91,7 @@ def test_files_that_are_none_are_refused(subtests, tmp_path):
         ("/etc/passwd", r"must end in \.glb or \.stl"),
         ("mine.toml", r"must end in \.glb or \.stl"),
         ("", "must be the name of a file"),
+        ("x" * 5000 + ".stl", "cannot use"),
     ]:
         with subtests.test(f"{mesh}"):
             file = tmp_path / "mine.toml"
@@ -128,17 +123,17 @@ def exported(folder, triangles, unit):
     return twin.load(file)
 
 
-def test_what_has_no_size_names_its_field(subtests, tmp_path):
-    for triangles, unit, field in [
-        (CUBE[:1].repeat(8, axis=0), "1 m", "mesh"),
-        (CUBE * [1.0, 0.0, 0.0], "1 m", "mesh"),
-        (CUBE * 0.0, "1 m", "unit"),
-        (CUBE, "1e-9 m", "unit"),
-        (CUBE, "1e9 m", "unit"),
-    ]:
-        match = rf"appearance\.{field}: "
-        with subtests.test(f"{triangles}"), refused(match):
-            SceneModel(exported(tmp_path, triangles, unit))
+def test_what_has_no_size_names_its_field(tmp_path):
+    assert_all_refused(
+        lambda triangles, unit: SceneModel(exported(tmp_path, triangles, unit)),
+        [
+            (CUBE[:1].repeat(8, axis=0), "1 m", r"appearance\.mesh: "),
+            (CUBE * [1.0, 0.0, 0.0], "1 m", r"appearance\.mesh: "),
+            (CUBE * 0.0, "1 m", r"appearance\.unit: "),
+            (CUBE, "1e-9 m", r"appearance\.unit: "),
+            (CUBE, "1e9 m", r"appearance\.unit: "),
+        ],
+    )
 
 
 def test_a_triangle_that_is_there_twice_is_drawn(tmp_path):
@@ -161,10 +156,3 @@ def test_vertices_that_do_not_exist_are_named(tmp_path, index):
     file.write_bytes(content)
     with refused(rf"appearance\.mesh: .* vertex {index} of 8"):
         SceneModel(twin.load(tmp_path / "mine.toml"))
-
-
-def test_a_name_too_long_is_refused(tmp_path):
-    file = tmp_path / "mine.toml"
-    file.write_text(MACHINE.format("x" * 5000 + ".stl"))
-    with pytest.raises(ParameterError, match=r"appearance\.mesh: cannot use"):
-        twin.load(file)

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from shared_joints import LAYOUTS, machine_with_shared_joints
 
 import twin
-from twin.viewer.bodies.meshes import Mesh, creased, cylinder, geom_mesh, joined, quarters, sphere
+from twin.viewer.bodies.meshes import Mesh, cylinder, geom_mesh, quarters, sphere
 from twin.viewer.scene_model import SceneModel
 
 
@@ -42,17 +42,6 @@ def test_round_shapes_are_nearly_as_large_as_they_are():
         assert 0.98 * exact < volume(mesh) < exact
 
 
-def test_edges_are_sharp_and_round_faces_smooth():
-    """Normals of a vertex's triangles differ little on a sphere, and on a cylinder too."""
-    for mesh in (creased(sphere(0.2)), creased(cylinder(0.2, 0.5))):
-        first, second, third = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
-        normals = np.cross(second - first, third - first)
-        normals /= np.linalg.norm(normals, axis=1)[:, None]
-        for vertex in range(len(mesh.vertices)):
-            own = normals[(mesh.faces == vertex).any(axis=1)]
-            assert (own @ own.T).min(initial=1.0) > np.cos(np.radians(12.0))
-
-
 def test_quarters_are_two_halves():
     whole = sphere(0.1)
     light, dark = quarters(whole)
@@ -76,18 +65,3 @@ def test_every_geom_is_as_large_as_mujoco_has_it(name):
         own = turn.inv().apply(mesh.vertices - model.geom_pos[k]) - model.geom_aabb[k, :3]
         largest = np.abs(own).max(axis=0)
         assert_allclose(largest, model.geom_aabb[k, 3:], rtol=1e-5, atol=1e-7)
-
-
-def test_what_is_drawn_inside_stays_inside():
-    model = SceneModel(twin.load("stewart"), ghost=True).model
-    for part, thickness in (("platform_platform", 0.003), ("platform_heading", 0.0005)):
-        k = model.geom(part).id
-        outer, inner = geom_mesh(model, k), geom_mesh(model, k, thickness)
-        for side in (np.min, np.max):
-            gap = np.abs(side(outer.vertices, axis=0) - side(inner.vertices, axis=0))
-            assert_allclose(gap, thickness, rtol=1e-6)
-
-
-def test_joined_meshes_keep_their_triangles():
-    parts = [sphere(0.1), cylinder(0.2, 0.1)]
-    assert volume(joined(parts)) == pytest.approx(sum(map(volume, parts)), rel=1e-12)
