@@ -88,6 +88,7 @@ def test_documented_arguments_are_those_of_the_function():
                 assert documented == arguments(function.node), function.name
 
 
+@pytest.mark.seconds
 def test_documented_errors_exist():
     for module in CHECKED:
         for function in functions(module):

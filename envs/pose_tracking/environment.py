@@ -27,9 +27,9 @@ class PoseTrackingEnv(PlatformEnv):
     | pose | pose increment | 6 | m, rad | 0.00023, 0.00023, 0.00023, 0.000535, 0.000535, 0.000535 |
 
     They come on top of the motion's own speeds over the period, of the forces that hold the
-    machine at home, or of the motion's pose. With speeds a position loop adds to them, too (option
-    `position_gain`). With `residual=False` they are the whole command, and 1 means five times as
-    much.
+    machine at home, or of the motion's pose. A position loop adds to velocities, too (option
+    `position_gain`). With `residual=False` actions are the whole command, and 1 means five times
+    as much.
 
     Observations, each the physical value divided by the scale, clipped to ±10:
 

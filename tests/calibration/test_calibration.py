@@ -266,6 +266,9 @@ def test_wrong_options():
         lambda **options: calibrate(machine, poses, **options),
         {"frames": ["none"], "tolerance": [-1.0], "holdout": [0.9], "robust": [2]},
     )
+    for poses, options in ((np.zeros((1, 4, 7)), {}), (machine.home, {"frames": 0})):
+        with refused():
+            simulated(machine, poses, **options)
 
 
 @pytest.mark.slow

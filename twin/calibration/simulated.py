@@ -76,18 +76,23 @@ def simulated(
         raise InputError("measured", f"must be one or more of {', '.join(POSE_COMPONENTS)}")
     deviations = as_vector(noise, "noise", 3)
     check_noise(deviations)
-    legs, size = LegErrors(machine), 6 - machine.dof
+    legs, n_constraints = LegErrors(machine), 6 - machine.dof
     values = np.zeros(legs.shape) if errors is None else as_floats(errors, "errors")
     if values.shape != legs.shape:
         raise InputError("errors", f"must have shape {legs.shape}, got {values.shape}")
     at, true_legs = np.atleast_2d(as_pose(poses, "poses")), legs_with(legs, values)
-    if size:
+    if at.ndim != 2:
+        raise InputError("poses", f"must be (m, 7), got {np.shape(poses)}")
+    if n_constraints:
         at = nearest_allowed(true_legs, at)
         check_nearest(true_legs, at)
-    coordinates = geometry(true_legs, at, size).values[:, : machine.n_actuators] - values[:, -1]
+    true_coordinates = geometry(true_legs, at, n_constraints).values[:, : machine.n_actuators]
+    coordinates = true_coordinates - values[:, -1]  # the last error is the offset
     if not np.isfinite(coordinates).all():
         raise InputError("poses", "a leg cannot reach one of them")
-    measured_poses = as_instance(frames or Frames(), "frames", Frames).measured(at)
+    measured_poses = as_instance(Frames() if frames is None else frames, "frames", Frames).measured(
+        at
+    )
     if seed is not None:
         random = np.random.default_rng([whole_number(seed, "seed", 0), NOISE_STREAM])
         noise_of_poses = random.normal(size=(len(at), 6)) * np.repeat(deviations[:2], 3)

@@ -78,7 +78,7 @@ class CardModel:
     Every call waits for the card, to see whether a state failed. With `checked=False` calls return
     at once, and `check()` raises for all of them.
 
-    Motions that the constraints of the legs forbid, which the machine refuses, are not refused.
+    Motions that the constraints of the legs forbid are accepted; the machine's methods refuse them.
     """
 
     def __init__(self, machine: MachineModel, checked: bool = True) -> None:

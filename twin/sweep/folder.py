@@ -287,7 +287,8 @@ class SweepFolder:
         except (OSError, ValueError):
             raise InputError("folder", f"{self.path} is not the folder of a sweep") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT_VERSION:
-            raise InputError("folder", f"{self.path} was written in another format")
+            message = f"{self.path} was written in another format; give a new folder"
+            raise InputError("folder", message)
         if not isinstance(content.get("sweep"), dict) or not isinstance(content.get("runs"), list):
             raise InputError("folder", f"{self.path / MANIFEST_FILE} is damaged; give a new folder")
         return content

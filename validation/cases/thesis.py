@@ -243,13 +243,13 @@ def pitch_sine() -> SineMotion:
 
 def centred(platform: Platform) -> Platform:
     """Return the machine with the legs' centres of mass on their axes, all else as it is."""
-    parts, axes = ("housing", "rod"), (0, 1)
-    paths = [f"leg.{part}.center_of_mass.{axis}" for part in parts for axis in axes]
+    parts, lateral_axes = ("housing", "rod"), (0, 1)
+    paths = [f"leg.{part}.center_of_mass.{axis}" for part in parts for axis in lateral_axes]
     return platform.with_(parameters=dict.fromkeys(paths, 0.0))
 
 
 def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> FloatArray:
-    """Return leg lengths `(k, n)` of a pitch about y, written out; no attitude at the centre."""
+    """Return leg lengths `(k, n)` of a pitch about y, written out; the centre is not turned."""
     angle = motion.amplitude[motion.axis_names.index("pitch")] * np.sin(
         2.0 * np.pi * STEWART_PITCH_FREQUENCY * time
     )

@@ -14,6 +14,7 @@ from twin.analysis.feasibility import collisions
 from twin.analysis.feasibility.course import leg_points, motion_course, rest_course
 from twin.analysis.feasibility.feasibility import (
     feasibility,
+    range_feasibility,
     verdict,
 )
 from twin.analysis.payload.body import Payload, with_payload
@@ -459,6 +460,10 @@ def test_bad_arguments(stewart):
             ({"wrench": [1.0]}, "wrench"),
             ({"motion": motion, "samples": 1}, "samples"),
         ],
+    )
+    assert_all_refused(
+        lambda fraction: range_feasibility(stewart, fraction=fraction),
+        [("a", "fraction"), (np.nan, "fraction"), (1.5, "fraction")],
     )
 
 

@@ -191,7 +191,6 @@ def test_compliance_of_struts_is_that_of_the_linear_model():
     assert_within(found.measured, found.linear, 1e-4 * scale)
 
 
-@pytest.mark.quick
 def test_servos_are_excited_below_their_update_rate_and_within_their_travel():
     platform = twin.load("sg90_servo", "hardware")
     path = axis_path(platform, "z")
@@ -226,7 +225,6 @@ def test_friction_at_lower_frequencies_does_not_hide_the_response(name, axis):
     assert found.platform.coherence.min() > 0.5
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("name", "limit"),
     [("linuxcnc_hexapod", "acceleration"), ("stewart", "force"), ("moog_6dof2000e", "")],

@@ -32,6 +32,14 @@ def test_none_adds_nothing(stewart):
     assert with_payload(stewart, None) is stewart
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_slender_rod_in_any_direction_is_a_body(seed):
+    direction = np.random.default_rng(seed).normal(size=3)
+    direction /= np.linalg.norm(direction)
+    tensor = 10.0 * (np.eye(3) - np.outer(direction, direction))
+    assert_within(Payload(10.0, inertia=tensor).inertia, tensor, 1e-12)
+
+
 def test_bad_payloads():
     assert_all_refused(
         lambda bad: Payload(**{"mass": 1.0, **bad}),
@@ -41,6 +49,7 @@ def test_bad_payloads():
             ({"center": [1.0]}, "center"),
             ({"center": [np.nan] * 3}, "center"),
             ({"inertia": [1.0, 1.0, 3.0]}, "inertia"),
+            ({"inertia": [-1e-6, 1.0, 1.0]}, "inertia"),
             ({"inertia": [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, "inertia"),
             ({"inertia": [1.0, 1.0]}, "inertia"),
             ({"name": 3}, "name"),

@@ -66,6 +66,7 @@ def test_it_follows_from_the_seed(stewart):
     assert motion_table(one.motion) == motion_table(same.motion) != motion_table(other.motion)
 
 
+@pytest.mark.seconds
 def test_derivatives_are_those_of_forces_of_changed_machines(stewart):
     chosen = select(stewart, "payload, gravity, signal.forces.delay, signal.forces.scale")
     amplitudes = np.full((2, 6, 2), 0.01)

@@ -120,6 +120,7 @@ def random_state(machine, generator):
     return machine.forward_kinematics(coordinates), *generator.normal(size=(2, COUNT, 6))
 
 
+@pytest.mark.seconds
 def test_estimates_are_bodies_that_can_exist():
     machine = twin.load("rss")
     chosen = select(machine, "payload")

@@ -100,6 +100,7 @@ def test_errors_of_the_forces_are_found_and_the_mapping_file_removes_them():
     assert record["signal.forces.scale"] == found.values[at(found, "signal.forces.scale")]
 
 
+@pytest.mark.seconds
 def test_currents_show_friction_of_the_drives():
     """Of forces of motors that are commanded, late by delay and lag.
 

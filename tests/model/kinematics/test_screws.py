@@ -88,6 +88,7 @@ def test_hands_are_opposite_and_the_twist_grows_with_the_lead():
     assert_within(right, 2.0 * fine, 1e-15)
 
 
+@pytest.mark.seconds
 def test_pose_errors_without_the_coupling():
     """LinuxCNC's machine with screws of 20 mm: 0.76 mm on average, 1.4 at worst."""
     bent = twin.load("linuxcnc_hexapod")
@@ -117,6 +118,7 @@ def test_calibration_returns_to_the_noise_with_the_coupling_alone():
     assert left["plain"] > 5.0 * left["bent"]
 
 
+@pytest.mark.seconds
 def test_a_calibrated_file_counts_the_twist_from_its_own_home(tmp_path):
     bent = machine(screw=screw(0.02))
     errors = 2e-3 * np.random.default_rng(2).normal(size=LegErrors(bent).shape)

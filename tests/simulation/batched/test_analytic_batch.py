@@ -184,6 +184,9 @@ def test_bad_arguments_are_refused():
         batch.reset(row, pose=np.zeros((1, 7)))
     with refused("platforms"):
         batch.reset(row, platforms=[twin.load("rss")])
+    for start in (3.0, np.zeros((2, 4))):
+        with refused("ball"):
+            batch.reset(row, ball=start)
     batch.reset(row)
     with refused("command"):
         batch.advance(np.zeros((1, 5)))

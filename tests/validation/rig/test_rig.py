@@ -39,7 +39,6 @@ def clean(machine, motion):
     return record(machine, motion, forces="leg")
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("mode", ["force", "velocity"])
 def test_the_product_predicts_a_clean_machine(machine, motion, mode):
     """Two codes of drives that share nothing agree to a few counts of the encoders."""

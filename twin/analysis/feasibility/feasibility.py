@@ -42,7 +42,7 @@ from twin.analysis.feasibility.joint_angles import (
 )
 from twin.analysis.machine_summary import Ranges, axis_ranges, moved_home
 from twin.analysis.payload.body import Payload, with_payload
-from twin.basics.arrays import FloatArray, as_instance
+from twin.basics.arrays import FloatArray, as_instance, bounded
 from twin.basics.optional import optional
 from twin.charts.panels import FOOTER_HEIGHT, PANEL_GAP, SINGLE_PANEL_HEIGHT, TITLE_HEIGHT, thin_out
 from twin.charts.style import CURVE_COLORS, TITLE_SIZE, axis, curve_color, layout, legend
@@ -150,9 +150,9 @@ def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
     row = int(np.argmin(mask)) if count else 0
     leg_numbers = tuple(int(i) + 1 for i in np.flatnonzero(~legs[row]))
     text = (
-        f"{legs_text(leg_numbers).capitalize()} cannot reach the pose ({course.row_label(row)}), "
-        f"nor {count} of {len(mask)} poses in all. Move less, move the middle of the motion, or "
-        "take longer legs."
+        f"{legs_text(leg_numbers).capitalize()} cannot reach the pose ({course.row_label(row)}); "
+        f"{count} of {len(mask)} poses are out of reach. Move less, move the middle of the motion, "
+        "or take longer legs."
     )
     margin = Margin(
         "reach",
@@ -340,9 +340,10 @@ def range_feasibility(
         fraction: fraction of each range from home to its ends.
 
     Raises:
-        InputError: not a machine or payload, or wrong shapes.
+        InputError: not a machine or payload, wrong shapes, or a fraction not from 0 to 1.
     """
     machine, load = _loaded(platform, payload)
+    bounded(fraction, "fraction", 0.0, 1.0)
     with without_compiling():
         range_poses = [
             (
@@ -401,7 +402,9 @@ def feasibility_figure(result: Feasibility) -> Any:
     """
     as_instance(result, "result", Feasibility)
     if not len(result.time) or not result.time[-1] > 0.0:
-        raise InputError("plot", "a verdict at rest has no course over time; give a motion")
+        raise InputError(
+            "plot", "has no course over time; give a motion that begins within reach, not singular"
+        )
     plotly_graphs = optional("plotly.graph_objects")
     top_margin = PANEL_GAP + TITLE_HEIGHT + PANEL_GAP
     figure = plotly_graphs.Figure(

@@ -58,11 +58,12 @@ class AffineForces(NamedTuple):
     def largest_mass(self, limits: FloatArray, sense: str) -> FloatArray:
         """Return, per force `(..., n)`, the mass [kg] up to which it keeps its limit.
 
-        Zero where the legs alone exceed it, infinite where more mass never does.
+        Zero where the legs alone exceed it, infinite where no mass does.
         """
-        largest = _largest(self.fixed, self.per_kilogram, limits)
+        largest = _largest_mass(self.fixed, self.per_kilogram, limits)
         if sense == "magnitude":
-            largest = np.minimum(largest, _largest(-self.fixed, -self.per_kilogram, limits))
+            reverse = _largest_mass(-self.fixed, -self.per_kilogram, limits)
+            largest = np.minimum(largest, reverse)
         return largest
 
 
@@ -195,7 +196,7 @@ def _limits(platform: MachineModel, limit: Any) -> FloatArray:
     return one_or_each(limit, "limit", n)
 
 
-def _largest(fixed: FloatArray, slope: FloatArray, limits: FloatArray) -> FloatArray:
+def _largest_mass(fixed: FloatArray, slope: FloatArray, limits: FloatArray) -> FloatArray:
     force_margin = limits - fixed
     is_growing = slope > 0.0
     mass = np.where(is_growing, force_margin / np.where(is_growing, slope, 1.0), np.inf)
@@ -274,7 +275,8 @@ def _tensor(inertia: Any) -> FloatArray:
     size = np.abs(array).max()
     moments = np.linalg.eigvalsh(array)
     symmetric = np.allclose(array, array.T, rtol=0.0, atol=1e-12 * size)
-    if not symmetric or moments[0] < 0.0 or moments[:2].sum() < moments[2] * (1.0 - 1e-9):
+    smallest = min(moments[0], moments[:2].sum() - moments[2])
+    if not symmetric or smallest < -1e-9 * moments[2]:
         raise InputError(
             "inertia",
             "no body has this tensor: it must be symmetric, without negative principal moments, "

@@ -310,7 +310,7 @@ def _disagreements(
     forces: ForceStage | None,
     parameters: Sequence[Parameter],
     values: FloatArray,
-    square: FloatArray,
+    cov: FloatArray,
 ) -> list[str]:
     """Return sentences on numbers of which forces and predictions say different things.
 
@@ -318,7 +318,7 @@ def _disagreements(
         forces: the first stage.
         parameters: of the second.
         values: `(p,)` estimates of these parameters in SI.
-        square: `(p, p)` covariance of the values.
+        cov: `(p, p)` covariance of the values.
     """
     sentences = []
     for k, parameter in enumerate(parameters):
@@ -326,7 +326,7 @@ def _disagreements(
             continue
         at = forces.estimate.parameters.index(parameter)
         other, error = forces.estimate.values[at], forces.estimate.standard_errors[at]
-        distance = abs(float(other - values[k])) / float(np.hypot(error, np.sqrt(square[k, k])))
+        distance = abs(float(other - values[k])) / float(np.hypot(error, np.sqrt(cov[k, k])))
         if distance > MAX_DISAGREEMENT:
             sentences.append(
                 f"{parameter.label}: {forces.signal} say {number(other)} {parameter.unit}, "
@@ -340,15 +340,15 @@ def _surpassed(
     forces: ForceStage,
     parameters: Sequence[Parameter],
     values: FloatArray,
-    square: FloatArray,
+    cov: FloatArray,
     kept: Sequence[PredictionProblem],
     left: Misfit,
 ) -> tuple[Parameter, ...]:
     """Return what the forces show if their estimates of what both stages show are better.
 
-    Both sets of values predict the encoders and the forces that were kept apart. A set is better
-    where it loses less on the data of the other stage than the other loses on its own. Within
-    `TIE_TOLERANCE` neither is, and the smaller standard errors decide. Forces on legs are better
+    Both sets of values predict the encoders and the forces that were kept apart. Each errs more on
+    the other stage's data than that stage's own set; better is the set that does by the smaller
+    factor. Within `TIE_TOLERANCE` the smaller standard errors decide. Forces on legs are better
     where predictions have no intervals: they do not pass the drives, which a model may miss. Those
     of motors do, and are not.
 
@@ -356,7 +356,7 @@ def _surpassed(
         forces: the first stage.
         parameters: of the second.
         values: `(p,)` estimates of these parameters in SI.
-        square: `(p, p)` covariance of the values.
+        cov: `(p, p)` covariance of the values.
         kept: predictions of the data kept apart.
         left: what the predictions miss.
     """
@@ -375,7 +375,7 @@ def _surpassed(
     if abs(ratio - 1.0) < TIE_TOLERANCE:
         rows = [forces.estimate.parameters.index(parameter) for parameter in shared_parameters]
         errors = forces.estimate.standard_errors[rows]
-        ratios = np.sqrt(np.diag(square))[shared_indices] / errors
+        ratios = np.sqrt(np.diag(cov))[shared_indices] / errors
         ratio = float(np.exp(np.mean(np.log(ratios))))
     return forces.shown if ratio > 1.0 else ()
 

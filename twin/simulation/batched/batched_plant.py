@@ -361,6 +361,8 @@ class BatchedPlant(ABC):
         m, k = len(indices), self.platform.n_deflections
         if platforms is not None and len(platforms) != m:
             raise InputError("platforms", f"must be {m}, one per machine, not {len(platforms)}")
+        if ball is not None and np.shape(ball)[:1] != (m,):
+            raise InputError("ball", f"must have {m} rows, one per machine, got {np.shape(ball)}")
         for row_number, index in enumerate(indices):
             self._is_placed[index] = self._are_all_placed = False
             if platforms is not None and platforms[row_number] is not self.platforms[index]:
@@ -523,7 +525,8 @@ def _fill_input(array: FloatArray, values: Any, field: str, *, optional: bool = 
         array[:] = 0.0
         return False
     if getattr(values, "shape", None) != array.shape:
-        raise InputError(field, f"must be an array of shape {array.shape}, got {np.shape(values)}")
+        kind = f"{type(values).__name__} {np.shape(values)}"
+        raise InputError(field, f"must be a numpy array of shape {array.shape}, got {kind}")
     array[:] = values
     return True
 

@@ -44,7 +44,7 @@ from twin.simulation.batched.batched_plant import BatchedPlant, place_drives
 
 
 class Fields(NamedTuple):
-    """Live arrays of all machines."""
+    """MuJoCo's own arrays of all machines, no copies."""
 
     qpos: FloatArray
     qvel: FloatArray
@@ -138,7 +138,7 @@ def fields_of(batch: Any) -> Fields:
 
 
 def wrenches_of(batch: Any) -> FloatArray:
-    """Return the live array `(N, 6)` of wrenches on the platforms' reference points."""
+    """Return MuJoCo's own array `(N, 6)` of wrenches on the platforms' reference points."""
     wrenches: FloatArray = batch.bind("xfrc_applied")[:, batch.model.body(REFERENCE_BODY).id]
     return wrenches
 

@@ -337,7 +337,7 @@ def thesis_statements(machine: Platform) -> tuple[Statement, ...]:
     leg, constants = machine.parameters.legs[0], drive_constants(machine, ENGINE_STEP)[0]
     drive, thrust = leg.drive, leg.actuator.effort
     assert isinstance(drive, ScrewDrive) and thrust is not None
-    mass = float(equivalent_inertia(machine)[0] - constants[column.INERTIA])
+    load_mass = float(equivalent_inertia(machine)[0] - constants[column.INERTIA])
     return (
         _motor_data(drive, constants),
         _motor_speed(drive, constants),
@@ -349,8 +349,8 @@ def thesis_statements(machine: Platform) -> tuple[Statement, ...]:
             "the thesis does not separate electronics from stiction, and prints no friction at "
             "rest",
         ),
-        _limit_switches(constants, mass),
-        _brakes(constants, mass),
+        _limit_switches(constants, load_mass),
+        _brakes(constants, load_mass),
     )
 
 

@@ -25,13 +25,13 @@ from twin.machine.machine import MachineParameters
 HEADER_TEMPLATE = """\
 # {title}
 # Written by `twin new` from the numbers of a data sheet. Plain numbers are SI; a number with its
-# unit is converted. Tables whose source begins with "Estimated" are worth measuring.
+# unit is converted. Tables whose source says "Estimated" are worth measuring.
 #
 # Check the file at any time with:  twin info {name}.toml
 
 name = "{name}"
-title = {text}
-source = "{sheet}"
+title = {quoted_title}
+source = "{source}"
 gravity = 9.81  # m/s2, downwards along -z
 """
 
@@ -137,7 +137,9 @@ def _condition(machine: MachineParameters) -> float:
 def sheet_text(name: str, sheet: DataSheet, legs: str) -> str:
     """Return the text of a platform.toml with one of the sheet's candidates for its legs."""
     title = " ".join((sheet.title or "My motion platform").split())
-    header = HEADER_TEMPLATE.format(name=name, title=title, text=quoted(title), sheet=SHEET_SOURCE)
+    header = HEADER_TEMPLATE.format(
+        name=name, title=title, quoted_title=quoted(title), source=SHEET_SOURCE
+    )
     parts = (*joint_tables(sheet), *_platform(sheet), *_home(sheet), legs)
     return COMMENT_PATTERN.sub(
         lambda match: f"{match[1]:31} {match[2]}", "\n".join([header, *parts])
