@@ -244,7 +244,7 @@ def test_demands_that_contradict_each_other_only_together_are_named():
     assert set(caught.value.data["in_the_way"]) == {"force", "stroke"}
 
 
-@pytest.mark.quick
+@pytest.mark.slow
 def test_best_machine_below_a_limit_is_no_worse_than_another_one_there():
     """Few candidates hold so short a stroke, and the search goes on beyond the first of them."""
     limits = {"footprint": "600 mm", "condition": 20, "stroke": "42.9 mm"}
@@ -359,7 +359,7 @@ def test_file_has_the_actuator_that_is_named(tmp_path):
     assert chosen.figures["force"] <= force
 
 
-@pytest.mark.quick
+@pytest.mark.slow
 def test_figures_are_those_of_the_machine_that_is_written(tmp_path):
     """Longer legs of the catalogue are heavier than the shortest ones that would do."""
     file = tmp_path / "actuators.csv"
@@ -373,6 +373,7 @@ def test_figures_are_those_of_the_machine_that_is_written(tmp_path):
     assert found.figures["force"] == pytest.approx(max_abs(forces), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_cheapest_actuator_that_fits_is_chosen(tmp_path):
     file = tmp_path / "actuators.csv"
     file.write_text(CATALOGUE, encoding="utf-8")

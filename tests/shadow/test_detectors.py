@@ -116,7 +116,7 @@ def raised(seconds, *faults, seed=1):
     return alarms, watch
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_nothing_is_found_in_noise():
     """Noise that is as white as the likelihoods take it for raises nothing in a minute."""
     alarms, watch = raised(60.0)

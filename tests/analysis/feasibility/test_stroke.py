@@ -50,6 +50,7 @@ def test_no_pose_of_the_box_asks_for_more(name, widths, convention, seed):
         assert_within(reached, ends, 1e-12)
 
 
+@pytest.mark.slow
 def test_wide_boxes_with_several_extremes(subtests, stewart):
     """Turned by two radians a leg has several extremes; a search from one place misses some."""
     for seed in range(3):

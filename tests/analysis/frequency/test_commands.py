@@ -54,6 +54,7 @@ def test_frequency_writes_its_schema(tmp_path):
         assert response["peak"] > 1.0
 
 
+@pytest.mark.slow
 def test_frequency_says_why_there_is_no_bandwidth():
     quick = ("--low", "20", "--high", "60", "--duration", "2", "--timestep", "5e-4")
     code, text = run("frequency", "stewart", "--axis", "pitch", *quick)

@@ -61,6 +61,7 @@ def test_functions_are_declared_as_the_standard_declares_them(fmi, tmp_path):
     subprocess.run([*command, f"-I{standard}", f"-I{tmp_path}", library.UNIT_SOURCE], check=True)
 
 
+@pytest.mark.every_kind
 def test_page_lists_every_variable(unit):
     text = (ROOT / "docs" / "export.md").read_text(encoding="utf-8")
     table = text[text.index("### Variables") : text.index("### Example")]

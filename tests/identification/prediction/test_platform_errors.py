@@ -162,6 +162,7 @@ def test_delays_show_against_another_clock_alone(signals, paths, sentences):
     )
 
 
+@pytest.mark.slow
 def test_a_damaged_signal_is_refused_where_it_is_used():
     pose = measured()["pose"]
     twice = replace(pose, time=np.append(pose.time[:-1], pose.time[-2]))

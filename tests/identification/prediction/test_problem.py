@@ -53,7 +53,7 @@ def test_corrections_turn_white_noise_round_as_the_ratio_says():
     assert problem.noise_ratio < 0.3
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_errors_of_some_segments_are_those_of_all():
     """For several sets of values, and with several windows in a segment."""
     machine = nominal()

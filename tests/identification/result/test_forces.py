@@ -74,7 +74,7 @@ def test_forces_alone_show_the_payload():
     assert "forces alone decide" in found.notes[0]
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_errors_of_the_forces_are_found_and_the_mapping_file_removes_them():
     platform = nominal()
     found = identify(platform, [read_late()], f"{BODY}, signal.forces.*")

@@ -40,7 +40,7 @@ def test_errors_on_data_kept_apart_fall_to_the_noise(found):
     assert "kept apart fall from" in found.summary
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_the_file_makes_the_identified_machine(found, tmp_path):
     path = write_identified(found, "stewart", tmp_path / "mine.toml")
     again = twin.load(path, configuration="hardware").parameters

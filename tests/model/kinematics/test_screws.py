@@ -105,7 +105,7 @@ def test_pose_errors_without_the_coupling():
     assert_within(distances.max(), 1.45e-3, 0.15e-3)
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_calibration_returns_to_the_noise_with_the_coupling_alone():
     bent, plain = machine(screw=screw(0.02)), machine(screw=None)
     errors = 2e-4 * np.random.default_rng(2).normal(size=LegErrors(bent).shape)

@@ -102,6 +102,7 @@ def test_braking_is_perceived_better_than_by_a_platform_at_rest(name):
     assert made.error.total < classical.error.total
 
 
+@pytest.mark.slow
 def test_known_future_helps():
     platform, manoeuvre = twin.load("driving_simulator"), begin("slalom", 4.0)
     blind = outcome(platform, manoeuvre)
