@@ -29,7 +29,7 @@ MODEL_MAKERS = {
 
 SHORTER: dict[str, dict[str, Any]] = {
     "reference": {"STATE_COUNT": 4, "FREE_MOTION": 0.1},
-    "projection": {"STATE_COUNT": 4},
+    "projection": {"PROJECTED_STATE_COUNT": 4},
     "constant_forces": {"CONSTANT_FORCE_DURATION": 0.1},
     "inertial_sensor": {"PLATFORM_RUNS": False},
 }
