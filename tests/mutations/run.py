@@ -147,7 +147,7 @@ def _interpreted(mutation: Mutation, platform: Platform) -> Iterator[None]:
     module = import_module(f"twin.validation.cases.{CASES[mutation.case]}")
     with ExitStack() as stack:
         if hasattr(module, "random_states"):
-            states = random_states(platform, module.STATE_COUNT)
+            states = random_states(platform, module.PROJECTED_STATE_COUNT)
             stack.enter_context(patch.object(module, "random_states", lambda *_: states))
 
         def run(kernel: Any, constants: Any, arrays: Any) -> int:
