@@ -29,7 +29,7 @@ MODEL_MAKERS = {
 
 SHORTER: dict[str, dict[str, Any]] = {
     "reference": {"STATE_COUNT": 4, "FREE_MOTION": 0.1},
-    "projection": {"PROJECTED_STATE_COUNT": 4},
+    "projection": {"STATE_COUNT": 4, "PROJECTED_STATE_COUNT": 4},
     "constant_forces": {"CONSTANT_FORCE_DURATION": 0.1},
     "inertial_sensor": {"PLATFORM_RUNS": False},
 }
@@ -147,7 +147,7 @@ def _interpreted(mutation: Mutation, platform: Platform) -> Iterator[None]:
     module = import_module(f"twin.validation.cases.{CASES[mutation.case]}")
     with ExitStack() as stack:
         if hasattr(module, "random_states"):
-            states = random_states(platform, module.PROJECTED_STATE_COUNT)
+            states = random_states(platform, module.STATE_COUNT)
             stack.enter_context(patch.object(module, "random_states", lambda *_: states))
 
         def run(kernel: Any, constants: Any, arrays: Any) -> int:
