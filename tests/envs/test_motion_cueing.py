@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -151,7 +150,6 @@ def test_preview_shows_the_manoeuvre_to_come():
 def test_episodes_can_choose_manoeuvre_and_intensity():
     environment = MotionCueingEnv("stewart", manoeuvre="slalom", intensity=0.7)
     table = environment.task.senses.table[0]
-    options: dict[str, Any]
     for options, share in (({}, 0.7), ({"intensity": 0.2}, 0.2)):
         info = environment.reset(seed=0, options=options)[1]
         force = make_manoeuvre("slalom").at(5.0)[0][0] - REST

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from functools import lru_cache
-from random import Random
-from typing import Any
 from unittest.mock import patch
 
 from typer.main import get_command
@@ -23,7 +20,7 @@ COURSE = ("--motion", "sine", "--axis", "z", "--amplitude", "0.01", "--frequency
 SHORT = (*COURSE, "--duration", "0.05")
 TRACKING = "twin/PoseTracking-v0"
 
-BASES: dict[str, tuple[str, ...]] = {
+BASES = {
     "cue": ("stewart", "--manoeuvre", "braking", "--scale", "0.5"),
     "evaluate": (
         TRACKING,
@@ -95,16 +92,16 @@ LONG = {
 
 
 @lru_cache(maxsize=1)
-def option_names() -> dict[str, tuple[str, ...]]:
+def option_names():
     """Return the options of each command."""
-    commands: Any = get_command(app)
+    commands = get_command(app)
     return {
         name: tuple(each.opts[-1] for each in command.params if each.param_type_name == "option")
         for name, command in commands.commands.items()
     }
 
 
-def spoiled_line(random: Random) -> list[str]:
+def spoiled_line(random):
     """Return a command line with one or two faults."""
     name = random.choice(sorted(BASES))
     words = list(BASES[name])
@@ -127,7 +124,7 @@ class CommandError(Exception):
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def alone():
     """Be in a folder of one's own, with neither a page nor a window that wait for people."""
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -139,11 +136,11 @@ def alone() -> Iterator[None]:
         yield
 
 
-def command_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def command_input(random):
     """Return the name of a command and the call that runs it."""
     line = spoiled_line(random)
 
-    def call() -> Any:
+    def call():
         with alone():
             result = CliRunner().invoke(app, line)
         error = result.exception

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -38,7 +36,7 @@ from twin.viewer.film import Look, write_film, write_picture
 REST = [0.0] * 6
 
 
-def study_calls(call: Any) -> dict[str, Any]:
+def study_calls(call):
     """Return the calls by name, made by `call` of a function and its good arguments."""
     stewart = twin.load("stewart")
     springs = twin.load("micro_hexapod")
@@ -156,15 +154,15 @@ def study_calls(call: Any) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def _linear() -> Any:
+def _linear():
     return linearise(twin.load("stewart"))
 
 
-def _worlds(call: Any) -> dict[str, Any]:
+def _worlds(call):
     """Return environments made, reset and stepped, alone and several at once."""
     found = {}
     for name in environment_ids():
-        env: Any = gymnasium.make(name).unwrapped
+        env = gymnasium.make(name).unwrapped
         found[f"reset {name}"] = call(_reset(env), {"seed": 3, "options": {}})
         drawn = dict.fromkeys(env.task.varied_settings)
         found[f"options {name}"] = call(_options(env), drawn)
@@ -186,30 +184,30 @@ def _worlds(call: Any) -> dict[str, Any]:
     return found
 
 
-def _reset(env: Any) -> Callable[..., Any]:
+def _reset(env):
     return lambda **given: env.reset(**given)[0]
 
 
-def _options(env: Any) -> Callable[..., Any]:
+def _options(env):
     usual = env.task.default_values()
     return lambda **given: env.reset(
         options={name: usual.get(name) if value is None else value for name, value in given.items()}
     )[0]
 
 
-def _step(env: Any) -> Callable[..., Any]:
-    def step(action: Any) -> Any:
+def _step(env):
+    def step(action):
         env.reset(seed=1)
         return env.step(action)[:2]
 
     return step
 
 
-def _make(kind: Any) -> Callable[..., Any]:
-    def make(**given: Any) -> Any:
+def _make(kind):
+    def make(**given):
         env = kind(**given)
         env.reset(seed=1)
         env.close()
-        return None
+        return
 
     return make
