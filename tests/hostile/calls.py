@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import twin
-from hostile.studies import study_calls
+from hostile.studies import part, study_calls
 from hostile.values import bad_value, spoiled
 from twin.control import CONTROLLERS, make_controller
 from twin.engines.base import replay
@@ -228,25 +228,23 @@ def _machines():
             {"parameters": parameters, "values": {"gravity": 9.0}},
         ),
         "nominal_value": Call(nominal_value, {"parameters": parameters, "path": "gravity"}),
-        "Ball": Call(lambda **o: Ball(**o).mass, ball),
+        "Ball": Call(part(Ball, "mass"), ball),
         "as_ball": Call(lambda value: as_ball(value, parameters) is None, {"value": ball}),
         "Occupant": Call(
-            lambda **o: Occupant(**o).stature,
+            part(Occupant, "stature"),
             {"stature": 1.8, "mass": 80.0, "sex": "male", "seat": (0.0, 0.0, 0.1)},
         ),
-        "SeatedPosture": Call(lambda **o: SeatedPosture(**o).head, posture),
+        "SeatedPosture": Call(part(SeatedPosture, "head"), posture),
         "Wheelchair": Call(
-            lambda **o: Wheelchair(**o).mass, {"mass": 17.0, "seat_height": 0.5, "length": 1.0}
+            part(Wheelchair, "mass"), {"mass": 17.0, "seat_height": 0.5, "length": 1.0}
         ),
-        "Uniform": Call(
-            lambda **o: Uniform(**o).extremes, {"low": 1.0, "high": 2.0, "offset": True}
-        ),
-        "LogUniform": Call(lambda **o: LogUniform(**o).extremes, {"low": 1.0, "high": 2.0}),
+        "Uniform": Call(part(Uniform, "extremes"), {"low": 1.0, "high": 2.0, "offset": True}),
+        "LogUniform": Call(part(LogUniform, "extremes"), {"low": 1.0, "high": 2.0}),
         "Normal": Call(
-            lambda **o: Normal(**o).extremes,
+            part(Normal, "extremes"),
             {"mean": 1.0, "deviation": 2.0, "low": 0.0, "high": 3.0},
         ),
-        "Choice": Call(lambda **o: Choice(**o).extremes, {"values": [1.0, 2.0]}),
+        "Choice": Call(part(Choice, "extremes"), {"values": [1.0, 2.0]}),
         "as_randomisation": Call(drawn, {"value": table}),
         "export": Call(written, {"platform": twin.load("srspm"), "form": "mjcf", "folder": None}),
         "Sweep": Call(
@@ -341,12 +339,12 @@ def _runs():
 
     state = {"pose": stewart.home, "twist": REST}
     return {
-        "simulate": Call(lambda **o: twin.simulate(**o).pose, simulated),
+        "simulate": Call(part(twin.simulate, "pose"), simulated),
         "closed loop": Call(
             looped, {"timestep": 1e-3, "progress": None, "plant": None, "wrench": REST}
         ),
         "integrate": Call(
-            lambda **o: twin.integrate(**o).pose,
+            part(twin.integrate, "pose"),
             {
                 "platform": stewart,
                 "duration": 0.002,
@@ -380,7 +378,7 @@ def _runs():
                 "mode": "force",
             },
         ),
-        "Trajectory": Call(lambda **o: Trajectory(**o).pose, dict(vars(run))),
+        "Trajectory": Call(part(Trajectory, "pose"), dict(vars(run))),
         "load a trajectory": Call(Trajectory.load, {"path": "/dev/null/such.npz"}),
         "save a trajectory": Call(run.save, {"path": "/dev/null/such/place/a.npz"}),
         "plot": Call(lambda reference: run.plot(reference) is None, {"reference": run}),

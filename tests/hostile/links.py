@@ -16,6 +16,8 @@ from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
+from opcua_server import OpcUaServer
+from started import free_port
 
 import twin
 from twin.link.emulated import EmulatedMachine
@@ -353,29 +355,9 @@ def killed_input(random):
 
 def served(random):
     """Read a server of OPC UA that dies, and that begins again or does not."""
-    from asyncua import sync, ua
-
-    machine = twin.load("stewart")
-    port = _free_port()
-
-    @contextmanager
-    def server():
-        loop = sync.ThreadLoop(WAIT)
-        loop.daemon = True
-        loop.start()
-        found = sync.Server(tloop=loop)
-        found.set_endpoint(f"opc.tcp://127.0.0.1:{port}/")
-        found.register_namespace("urn:machine")
-        value = [random.choice(NUMBERS)] * random.choice((5, LEGS, LEGS))
-        found.nodes.objects.add_variable(ua.NodeId("coordinates", 2), "coordinates", value)
-        found.start()
-        try:
-            yield found
-        finally:
-            found.stop()
-            loop.stop()
-
-    with server():
+    machine, port = twin.load("stewart"), free_port(socket.SOCK_STREAM)
+    coordinates = [random.choice(NUMBERS)] * random.choice((5, LEGS, LEGS))
+    with OpcUaServer({"coordinates": coordinates}, port):
         source = open_source(f"opcua://127.0.0.1:{port}", machine)
         source.receive(0.1)
     try:
@@ -386,8 +368,3 @@ def served(random):
         check(source.counts.lost == 0, "polls are no samples")
     finally:
         source.close()
-
-
-def _free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
