@@ -92,7 +92,7 @@ def warm_up_commands():
     for name, words in commands.BASES.items():
         if name != "workspace":  # it compiles nothing of its own
             with commands.alone():
-                commands.CliRunner().invoke(commands.app, [name, *words])
+                commands.CliRunner().invoke(commands.app, [name, *words.split()])
 
 
 def _written_and_used(text, use, seed):
