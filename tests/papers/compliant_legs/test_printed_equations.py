@@ -59,6 +59,18 @@ def value(expression):
     return answer[0, 0] if answer.shape == (1, 1) else answer
 
 
+SYMBOLS = {
+    name: value
+    for name, value in globals().items()
+    if isinstance(value, (sympy.Expr, sympy.MatrixBase))
+}
+
+
+def line(text, **own):
+    """Return a line as it is written, in the symbols of this file and in `own` ones."""
+    return sympy.sympify(text, SYMBOLS | own)
+
+
 def assert_misprinted(printed, corrected, right, by):
     """Assert that the corrected line is right and the printed one off by more than `by`."""
     assert value(corrected) == pytest.approx(value(right), abs=1e-10)
@@ -114,21 +126,10 @@ def platform_lagrangian():
 
 
 def test_printed_angular_velocity_is_not_that_of_the_rotation():
-    printed = sympy.Matrix(
-        [
-            [
-                CG,
-                CA * SG,
-                -CA * CG * SB - CA * SA * SG + CA * CB * SA * SG,
-            ],
-            [
-                -SG,
-                CA * CG,
-                -CA * CG * SA + CA * SB * SG + CA * CB * SA * CG,
-            ],
-            [0, -SA, SA**2 + CA**2 * CB],
-        ]
-    )
+    printed = line("""Matrix([
+        [CG, CA*SG, -CA*CG*SB - CA*SA*SG + CA*CB*SA*SG],
+        [-SG, CA*CG, -CA*CG*SA + CA*SB*SG + CA*CB*SA*CG],
+        [0, -SA, SA**2 + CA**2*CB]])""")
     right = value(body_rates())
     # Its first two columns are in platform axes, not in base axes as it says; its third is neither.
     assert value(printed)[:, :2] == pytest.approx(right[:, :2], abs=1e-14)
@@ -143,74 +144,38 @@ def test_printed_angular_velocity_is_not_that_of_the_rotation():
 def test_printed_kinetic_energy_squares_a_sine():
     rates = [DA, DB, DG]
     right = sympy.hessian(platform_lagrangian(), rates)
-    printed = sympy.Matrix(
-        [
-            [
-                IX * CG**2 + IY * SG**2,
-                (IX - IY) * CA * CG * SG,
-                0,
-            ],
-            [
-                (IX - IY) * CA * CG * SG,
-                CA**2 * (IX * SG**2 + IY * CG**2) + IZ * SA**2,
-                -IZ * SA**2,
-            ],
-            [0, -IZ * SA**2, IZ],
-        ]
-    )
+    printed = line("""Matrix([
+        [IX*CG**2 + IY*SG**2, (IX - IY)*CA*CG*SG, 0],
+        [(IX - IY)*CA*CG*SG, CA**2*(IX*SG**2 + IY*CG**2) + IZ*SA**2, -IZ*SA**2],
+        [0, -IZ*SA**2, IZ]])""")
     difference = value(printed) - value(right)
     off = -VALUES[IZ] * (np.sin(MOTIONS[ALPHA][0]) ** 2 - np.sin(MOTIONS[ALPHA][0]))
     assert difference == pytest.approx(np.array([[0, 0, 0], [0, 0, off], [0, off, 0]]), abs=1e-14)
     assert off > 0.1
     # (18), (21) and (23) follow from (9) as printed, sine squared and all.
     lagrangian = (sympy.Matrix([rates]) * printed * sympy.Matrix(rates))[0] / 2
-    a, b, g = rates
-    line_18 = -b * SA * (
-        (IX - IY) * a * CG * SG - IZ * b * CA
-        + 2 * IZ * g * CA - IX * b * CA * (CG ** 2 - 1)
-        + IY * b * CA * CG ** 2
-    )  # fmt: skip
-    line_23 = -IZ * (DDB * SA**2 - DDG + a * b * 2 * SA * CA)
-    line_21 = (
-        DDB * (
-            IY * CA ** 2 * CG ** 2 + IX * CA ** 2 * SG ** 2
-            + IZ * SA ** 2
-        )
-        - a * SA * (
-            2 * IY * b * CA * CG ** 2 + 2 * IX * b * CA * SG ** 2
-            + (IX - IY) * a * CG * SG
-            - 2 * IZ * b * CA + 2 * IZ * g * CA
-        )
-        - IZ * DDG * SA ** 2
-        + g * CA * (IX - IY) * (
-            2 * a * CG ** 2 + 2 * b * CA * SG * CG - a
-        )
-        + DDA * CA * CG * SG * (IX - IY)
-    )  # fmt: skip
+    line_18 = line("""-DB*SA*((IX - IY)*DA*CG*SG - IZ*DB*CA + 2*IZ*DG*CA
+        - IX*DB*CA*(CG**2 - 1) + IY*DB*CA*CG**2)""")
+    line_21 = line("""DDB*(IY*CA**2*CG**2 + IX*CA**2*SG**2 + IZ*SA**2)
+        - DA*SA*(2*IY*DB*CA*CG**2 + 2*IX*DB*CA*SG**2 + (IX - IY)*DA*CG*SG
+            - 2*IZ*DB*CA + 2*IZ*DG*CA)
+        - IZ*DDG*SA**2 + DG*CA*(IX - IY)*(2*DA*CG**2 + 2*DB*CA*SG*CG - DA)
+        + DDA*CA*CG*SG*(IX - IY)""")
+    line_23 = line("-IZ*(DDB*SA**2 - DDG + DA*DB*2*SA*CA)")
     correct = platform_lagrangian()
-    for line, derivative in (
+    for printed, derivative in (
         (line_18, lambda energy: energy.diff(ALPHA)),
         (line_21, lambda energy: energy.diff(DB).diff(t)),
         (line_23, lambda energy: energy.diff(DG).diff(t)),
     ):
-        assert value(line) == pytest.approx(value(derivative(lagrangian)), abs=1e-13)
-        assert abs(value(line) - value(derivative(correct))) > 0.1
+        assert value(printed) == pytest.approx(value(derivative(lagrangian)), abs=1e-13)
+        assert abs(value(printed) - value(derivative(correct))) > 0.1
 
 
 def test_printed_platform_lagrangian_has_no_moments_of_inertia():
-    printed = (
-        DA ** 2 * CG
-        + DA * DB * (-SG + CA * SG)
-        + DB ** 2 * CA * CG
-        + DG * DB * (
-            -SA
-            + CA * (-CG * SA + SB * SG + CB * SA * CG)
-        )
-        + DG * DA * CA * (
-            -CG * SB + SA * SG + CB * SA * SG
-        )
-        + DG ** 2 * (SA ** 2 + CA ** 2 * CB)
-    ) / 2  # fmt: skip
+    printed = line("""(DA**2*CG + DA*DB*(-SG + CA*SG) + DB**2*CA*CG
+        + DG*DB*(-SA + CA*(-CG*SA + SB*SG + CB*SA*CG))
+        + DG*DA*CA*(-CG*SB + SA*SG + CB*SA*SG) + DG**2*(SA**2 + CA**2*CB))/2""")
     assert not printed.free_symbols & {IX, IY, IZ}
     with_units = platform_lagrangian().subs(dict.fromkeys((IX, IY, IZ), 1.0))
     assert abs(value(printed) - value(with_units)) > 0.05
@@ -239,12 +204,12 @@ def test_printed_reaction_pulls_leg_and_platform_the_same_way(shipped):
 
 
 def test_printed_kinetic_energy_of_the_follower_has_no_such_unit():
-    turning = spin_squared(THETA, PHI)
-    common = M1 / 2 * ((D1 / 2) ** 2 + R1**2 * turning)
-    common += M2 / 2 * (D1**2 + R2**2 * turning)
-    common -= G * ST * (M1 * R1 + M2 * R2 + M3 * R3) + K * DELTA1**2 / 2
-    printed = M3 / 2 * ((D1**2 + D2**2) ** 2 + R3**2 * turning)
-    corrected = M3 / 2 * ((D1 + D2) ** 2 + R3**2 * turning)
+    common = line(
+        """M1/2*((D1/2)**2 + R1**2*turning) + M2/2*(D1**2 + R2**2*turning)
+        + M3/2*R3**2*turning - G*ST*(M1*R1 + M2*R2 + M3*R3) - K*DELTA1**2/2""",
+        turning=spin_squared(THETA, PHI),
+    )
+    printed, corrected = line("M3/2*(D1**2 + D2**2)**2"), line("M3/2*(D1 + D2)**2")
     assert_misprinted(common + printed, common + corrected, leg_lagrangian(), 1e-3)
     # (32) and (36) are those of the corrected line.
     assert value(leg_lagrangian().diff(D2).diff(t) - M3 * (DD1 + DD2)) == pytest.approx(
@@ -259,21 +224,19 @@ def test_printed_force_on_the_spring_belongs_to_other_coordinates():
     # (34) says -F_act: that is the work of a deflection at constant length, where the actuator
     # gives way. Its equation is the difference of those of delta1 and delta2, and has no m3.
     difference = leg_left_side(DELTA1) - leg_left_side(DELTA2)
-    turning = spin_squared(THETA, PHI)
-    expected = (
-        (M1 / 4 + M2) * DD1
-        - (M1 * R1 / 2 + M2 * R2) * turning
-        + G * ST * (M1 / 2 + M2)
-        + K * DELTA1
+    expected = line(
+        "(M1/4 + M2)*DD1 - (M1*R1/2 + M2*R2)*turning + G*ST*(M1/2 + M2) + K*DELTA1",
+        turning=spin_squared(THETA, PHI),
     )
     assert value(difference) == pytest.approx(value(expected), abs=1e-10)
 
 
 def deflection_55(inertia, swung, first, second):
     """Return delta1'' of (55) with the masses and angles that stand in two places each."""
-    turning = spin_squared(first, second)
-    push = -FORCE - K * DELTA1 - B * D1 + (M2 * R2 + swung * R1) * turning
-    return (push - G * sympy.sin(first) * (swung + M2)) / (inertia + M2)
+    return line(
+        "(-FORCE - K*DELTA1 - B*D1 + (M2*R2 + m*R1)*turning - G*sin(up)*(m + M2))/(inertia + M2)",
+        m=swung, inertia=inertia, turning=spin_squared(first, second), up=first,
+    )  # fmt: skip
 
 
 def test_printed_spring_equation_swaps_angles_and_takes_all_of_the_spring_mass():
@@ -292,13 +255,17 @@ def test_printed_spring_equation_swaps_angles_and_takes_all_of_the_spring_mass()
 def test_printed_actuator_equation_swaps_angles():
     along = sympy.Matrix([FX, FY, FZ]).dot(DIRECTION)
 
-    def line(first, second):
-        turning = spin_squared(first, second)
-        push = FORCE + along - M3 * DD1 + M3 * R3 * turning - M3 * G * sympy.sin(first)
-        return push / M3
-
+    printed, corrected = (
+        line(
+            "(FORCE + along)/M3 - DD1 + R3*turning - G*sin(up)",
+            along=along,
+            turning=spin_squared(*angles),
+            up=angles[0],
+        )
+        for angles in ((PHI, THETA), (THETA, PHI))
+    )
     right = (FORCE + along - leg_left_side(DELTA2)) / M3 + DD2
-    assert_misprinted(line(PHI, THETA), line(THETA, PHI), right, 0.1)
+    assert_misprinted(printed, corrected, right, 0.1)
 
 
 def test_printed_moment_about_z_repeats_a_component():
@@ -317,22 +284,15 @@ def test_printed_moment_about_y_takes_the_elevation_for_the_azimuth():
 
 def printed_columns(point):
     """Return the last three columns of (51) with the components of `point` put in."""
-    x, y, z = point
-    return sympy.Matrix(
-        [
-            [
-                y * CA * CG * SB - z * SA * SB + x * CA * SB * SG,
-                y * (SB * SG + CB * CG * SA) - x * (CG * SB - CB * SA * SG) + z * CA * CB,
-                -x * (CB * SG - CG * SA * SB) - y * (CB * CG + SA * SB * SG),
-            ],
-            [-z * CA - y * CG * SA - x * SA * SG, 0, x * CA * CG - y * CA * SG],
-            [
-                y * CA * CB * CG - z * CB * SA + x * CA * CB * SG,
-                y * (CB * SG - CG * SA * SB) - x * (CB * CG + SA * SB * SG) - z * CA * SB,
-                x * (SB * SG + CB * CG * SA) + y * (CG * SB - CB * SA * SG),
-            ],
-        ]
-    )
+    text = """Matrix([
+        [y*CA*CG*SB - z*SA*SB + x*CA*SB*SG,
+         y*(SB*SG + CB*CG*SA) - x*(CG*SB - CB*SA*SG) + z*CA*CB,
+         -x*(CB*SG - CG*SA*SB) - y*(CB*CG + SA*SB*SG)],
+        [-z*CA - y*CG*SA - x*SA*SG, 0, x*CA*CG - y*CA*SG],
+        [y*CA*CB*CG - z*CB*SA + x*CA*CB*SG,
+         y*(CB*SG - CG*SA*SB) - x*(CB*CG + SA*SB*SG) - z*CA*SB,
+         x*(SB*SG + CB*CG*SA) + y*(CG*SB - CB*SA*SG)]])"""
+    return line(text, **dict(zip("xyz", point, strict=True)))
 
 
 def test_printed_jacobian_takes_base_for_platform_components():
@@ -343,12 +303,11 @@ def test_printed_jacobian_takes_base_for_platform_components():
 
 
 def test_printed_azimuth_equation_has_wrong_coriolis_terms():
-    a2 = L2**2 * M1 + M1 * R2**2 + 4 * M2 * R2**2 + 4 * M3 * R3**2 - 2 * L2 * M1 * R2
-    a1 = CT**2 * a2
-    common = (4 * pushed(PHI) + a2 * DT * DP * 2 * ST * CT) / a1
-    sliding = 8 * M2 * D1 * R2 + 8 * M3 * (D1 + D2) * R3
-    printed = DP * (-4 * M1 * D1 * (R2 + L2) + sliding) / a2
-    corrected = DP * (-2 * M1 * D1 * (R2 - L2) - sliding) / a2
+    own = {"a2": line("L2**2*M1 + M1*R2**2 + 4*M2*R2**2 + 4*M3*R3**2 - 2*L2*M1*R2")}
+    own |= {"sliding": line("8*M2*D1*R2 + 8*M3*(D1 + D2)*R3"), "push": pushed(PHI)}
+    common = line("(4*push + a2*DT*DP*2*ST*CT)/(CT**2*a2)", **own)
+    printed = line("DP*(-4*M1*D1*(R2 + L2) + sliding)/a2", **own)
+    corrected = line("DP*(-2*M1*D1*(R2 - L2) - sliding)/a2", **own)
     # The Lagrange equation is linear in phi''.
     inertia = leg_lagrangian().diff(DP, 2)
     right = (pushed(PHI) - leg_left_side(PHI)) / inertia + DP.diff(t)
@@ -356,17 +315,16 @@ def test_printed_azimuth_equation_has_wrong_coriolis_terms():
 
 
 def test_printed_elevation_equation_doubles_the_spring_mass():
-    inertia = M2 * R2**2 + M3 * R3**2
-    right_side = (
-        -CT * ST * (inertia + M1 * (L2 / 2 - R2 / 2) ** 2) * DP**2
-        + pushed(THETA)
-        - G * CT * (M2 * R2 + M3 * R3 - M1 * (L2 - R2) / 2)
-        - 2 * D1 * DT * (M2 * R2 + M3 * R3 - M1 * (L2 - R2) / 4)
-        - 2 * M3 * D2 * R3 * DT
+    right_side = line(
+        """-CT*ST*(M2*R2**2 + M3*R3**2 + M1*(L2/2 - R2/2)**2)*DP**2 + push
+        - G*CT*(M2*R2 + M3*R3 - M1*(L2 - R2)/2)
+        - 2*D1*DT*(M2*R2 + M3*R3 - M1*(L2 - R2)/4) - 2*M3*D2*R3*DT""",
+        push=pushed(THETA),
     )
     # What is left when the Lagrange equation is written as inertia times theta'' = right side.
     printed, corrected = (
-        right_side - (inertia + mass * (L2 - R2) ** 2) * DDT for mass in (M1 / 2, M1 / 4)
+        right_side - line("M2*R2**2 + M3*R3**2 + m*(L2 - R2)**2", m=mass) * DDT
+        for mass in (M1 / 2, M1 / 4)
     )
     assert_misprinted(printed, corrected, pushed(THETA) - leg_left_side(THETA), 1e-3)
 
