@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import tempfile
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +22,13 @@ BASES = ("stewart", "rss", "pi_h824", "srspm", "base.toml")
 NO_BASES = ("mine.toml", "nothing", "..", "", "x" * 5000, 3)
 """What it cannot extend."""
 
-TABLES = {
-    "leg": {"3": {"drive": {"delay": 1e-3}}, "actuator": {"speed": 0.3}},
-    "variant": [{"legs": [2], "source": "x", "actuator": {"force": 900.0}}],
-    "configuration": {"hardware": {"leg": {"drive": {"delay": 2e-3}}}},
-    "platform": {"body": {"mass": 80.0}},
-    "identified": {"date": "2026-11-22"},
-}
+TABLES = tomllib.loads("""
+leg = {"3" = {drive = {delay = 1e-3}}, actuator = {speed = 0.3}}
+variant = [{legs = [2], source = "x", actuator = {force = 900.0}}]
+configuration = {hardware = {leg = {drive = {delay = 2e-3}}}}
+platform = {body = {mass = 80.0}}
+identified = {date = "2026-11-22"}
+""")
 KEYS = ("leg", "variant", "configuration", "platform", "identified", "appearance", "title", "name")
 TITLES = ("plain", "\x1b[31mred", "two\nlines", "\u202eback", "\ufffe", "\x00", "\N{SNOWMAN}" * 400)
 

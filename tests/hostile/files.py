@@ -37,18 +37,18 @@ TEXTS = (
 )
 NUMBERS = (0, 1, -1, 7, 10**9, 10**40, 0.0, -0.5, 1e-30, 1e300, math.nan, math.inf, -math.inf)
 
-SWEEP = {
-    "machine": "srspm",
-    "configurations": [""],
-    "engines": ["analytic"],
-    "fidelity": "fast",
-    "timestep": 1e-3,
-    "controllers": ["cascade", {"name": "feedforward", "options": {"period": 2e-3}}],
-    "motion": {"name": "sine", "axis": "z", "amplitude": 0.01, "frequency": 2.0, "duration": 0.1},
-    "parameters": {"platform": {"body": {"mass": [1.0, 2.0]}}, "gravity": "9:10:3"},
-    "payloads": [5, "occupant:1.8:80", {"mass": 3.0, "center": [0.0, 0.0, 0.1]}],
-    "seeds": [0, 1],
-}
+SWEEP = """
+machine = "srspm"
+configurations = [""]
+engines = ["analytic"]
+fidelity = "fast"
+timestep = 1e-3
+controllers = ["cascade", {name = "feedforward", options = {period = 2e-3}}]
+motion = {name = "sine", axis = "z", amplitude = 0.01, frequency = 2.0, duration = 0.1}
+parameters = {platform = {body = {mass = [1.0, 2.0]}}, gravity = "9:10:3"}
+payloads = [5, "occupant:1.8:80", {mass = 3.0, center = [0.0, 0.0, 0.1]}]
+seeds = [0, 1]
+"""
 
 
 @lru_cache(maxsize=1)
@@ -205,7 +205,7 @@ def _used_spread(file, random):
 
 USES = {
     "machine": (machines, _used_machine),
-    "sweep": (lambda: (written(SWEEP),), _used_sweep),
+    "sweep": (lambda: (SWEEP,), _used_sweep),
     "randomisation": (spreads, _used_spread),
 }
 
