@@ -52,7 +52,7 @@ def test_lanes(benchmark, platform, states, one_core):
     kernel = batches.lanes_kernel(forward_dynamics_batch)
     arrays = [states[name] for name in ("pose", "twist", "deflection", "forces", "wrench")]
     constants = platform.constants[:2]
-    benchmark(batches.fill_in_lanes, kernel, constants, arrays, out, given=False)
+    benchmark(batches.fill_in_lanes, kernel, constants, arrays, out, from_user=False)
 
 
 @GROUP
