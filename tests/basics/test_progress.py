@@ -4,7 +4,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from refusals import assert_each_refused
+
+from twin.basics.progress import Progress
 
 pytestmark = pytest.mark.quick
 
@@ -66,3 +70,10 @@ numba.njit(lambda x: x - 1)(1)
 assert not gc.isenabled()
 """
     assert errors_of(code, terminal=False) == "end\n"
+
+
+def test_other_values_are_refused():
+    assert_each_refused(
+        lambda progress: Progress("work", 3, progress),
+        {"progress": [np.array([True, False]), "x", 1, []]},
+    )

@@ -97,3 +97,14 @@ def test_faulty_bare_numbers_are_refused(subtests, tmp_path):
             file.write_text(text)
             with refused(message):
                 read_thesis_log(file)
+
+
+def test_bad_arguments_are_refused(tmp_path):
+    file = tmp_path / "imuData.txt"
+    file.write_text("1 2 3 4 5 6 7\n2 2 3 4 5 6 7\n")
+    for options in ({"force_unit": "N"}, {"rate_unit": "g"}):
+        with refused():
+            read_thesis_log(file, **options)
+    for path in (tmp_path / "none.txt", "", 3):
+        with refused():
+            read_thesis_log(path)

@@ -216,6 +216,21 @@ def test_saved_states_hold_the_ball(engine_name, make):
         plain.restore(saved)
 
 
+def test_refusals(make):
+    platform = twin.load("stewart")
+    plain = make("analytic", platform, 1e-3)
+    with refused("without one"):
+        plain.reset(ball=[0.0, 0.0, 0.0, 0.0])
+    plain.reset()
+    with refused("without one"):
+        _ = plain.ball
+    engine = make("analytic", platform, 1e-3, ball=True)
+    with refused("ball"):
+        engine.reset(ball=[1.0, 0.0, 0.0, 0.0])
+    with refused("ball"):
+        make("analytic", platform, 1e-3, ball="steel")
+
+
 def test_a_ball_that_rolls_off_is_lost(make):
     from twin.engines.analytic import AnalyticEngine
 

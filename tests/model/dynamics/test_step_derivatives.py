@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from tolerance import assert_within, max_abs
 
 import twin
@@ -66,3 +67,10 @@ def test_stewart():
 @pytest.mark.parametrize("name", ["driving_simulator", "compliant_stewart"])
 def test_constraints_and_springs(name):
     assert_derivatives(twin.load(name))
+
+
+@pytest.mark.quick
+def test_bad_steps_are_refused():
+    machine = twin.load("stewart")
+    with refused("time_step"):
+        machine.step_derivatives(machine.home, np.zeros(6), np.zeros(6), 0.0)
