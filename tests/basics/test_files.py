@@ -91,13 +91,3 @@ def test_a_name_too_long_is_refused(subtests):
             for path in ("x" * 5000, "x" * 5000 + ".csv", Path("a") / ("x" * 5000 + ".npz")):
                 with pytest.raises(TwinError):
                     use(path)
-
-
-def test_commands_refuse_names_too_long():
-    name = "x" * 5000
-    for words in (
-        ["logs", name],
-        ["simulate", "stewart", "--out", name],
-    ):
-        done = console(*words, code=2)
-        assert len(done.output) < 3000

@@ -1,7 +1,7 @@
 """[leg.drive], [leg.encoder] and [control] of a file: units, derived numbers, refusals."""
 
 import pytest
-from shipped import OF_KIND, SHIPPED, shipped_content
+from shipped import SHIPPED, shipped_content
 
 from twin.errors import InputError, ParameterError
 from twin.machine import MachineParameters, read_parameters
@@ -123,16 +123,6 @@ def test_mechanisms_that_cannot_be_are_refused(subtests):
             assert words in message
 
 
-def test_unknown_kinds_are_refused_and_the_known_named(subtests):
-    for kind in KINDS:
-        with subtests.test(f"{kind}"):
-            file = content(kind)
-            file["leg"]["drive"]["kind"] = "hydraulic"
-            place, message = refusal(file)
-            assert place.startswith("leg.drive")
-            assert (kind if kind == "gear" else "screw") in message
-
-
 def test_cranks_take_gears_and_legs_take_none():
     for machine, kind in (("rss", "screw"), ("stewart", "gear")):
         file = shipped_content(machine)
@@ -167,16 +157,6 @@ def test_gains_that_make_no_sense_are_refused(subtests):
             file["control"] |= change
             place, _ = refusal(file)
             assert place == f"control.{field}"
-
-
-def test_a_table_without_source_is_refused(subtests):
-    for kind in OF_KIND:
-        with subtests.test(f"{kind}"):
-            file = shipped_content(OF_KIND[kind])
-            file["leg"]["drive"] = {"kind": "gear" if kind in ("rss", "rrs") else "direct"}
-            place, message = refusal(file)
-            assert place.endswith("source")
-            assert message
 
 
 def test_generic_drives_of_a_machine_of_no_mass_are_refused():

@@ -116,16 +116,6 @@ def test_the_outward_elbow_has_the_larger_angle():
     assert (angles["outward"] > angles["inward"] + 0.1).all()
 
 
-@pytest.mark.parametrize(("height", "angle"), [(0.35, 0.01686), (1.1, 0.17443)])
-def test_crank_angles_of_the_published_code(height, angle):
-    content = shipped_content("rss")
-    content["home"]["position"] = [0.0, 0.0, height]
-    content["leg"]["actuator"]["maximum"] = 1.0
-    parameters = parameters_from(content, "platform.toml")
-    # Five digits, for circles whose spacing the paper gives with four.
-    assert_within(parameters.home_coordinates, angle, 2e-5)
-
-
 def test_a_rod_is_given_by_mass_or_by_density():
     leg = shipped_content("rss")["leg"]
     leg["rod"] = {"source": "Test", "mass": 0.4}

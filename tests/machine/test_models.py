@@ -117,15 +117,6 @@ def test_efforts_are_forces_or_torques():
     assert rotary.speed == pytest.approx(2 * math.pi)
 
 
-@pytest.mark.parametrize("name", twin.machine_names())
-def test_parameters_survive_json(name):
-    """State dumps carry the parameters as JSON."""
-    parameters = twin.load(name).parameters
-    again = MachineParameters.model_validate_json(parameters.model_dump_json())
-    assert again == parameters
-    assert twin.Platform(again).hash == twin.load(name).hash
-
-
 def test_numbers_with_units(subtests):
     for value, unit, expected in [
         (1, "m", 1.0),

@@ -9,7 +9,6 @@ from tolerance import max_abs
 
 from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
-from twin.errors import ParameterError
 from twin.machine.file.read import parameters_from
 from twin.machine.hardware.drive import CrankServo, ScrewStepper
 
@@ -56,16 +55,3 @@ def test_a_stepper_on_a_screw_holds_and_moves_a_machine():
     run = platform.simulate(0.1, controller=Cascade(platform), timestep=1e-4, fidelity="fast")
     assert not run.stopped and not run.saturation
     assert max_abs(run.lengths - platform.home_coordinates) < 8e-3 / 200.0
-
-
-def test_refusals_name_the_field(subtests):
-    for change, field in [
-        ({"stall_torque": None}, "stall_torque"),
-        ({"no_load_speed": "0 deg/s"}, "no_load_speed"),
-        ({"update_rate": "-5 Hz"}, "update_rate"),
-        ({"lead": "5 mm"}, "lead"),
-    ]:
-        with subtests.test(f"{change}"):
-            drive = {key: value for key, value in (SERVO | change).items() if value is not None}
-            with pytest.raises(ParameterError, match=field):
-                parameters_from(content(drive=drive), "platform.toml")

@@ -63,16 +63,3 @@ def test_verdict_over_the_ranges():
     result = run("driving_simulator", "--range")
     assert result.exit_code == 0
     assert "at rest at its range ends" in result.output
-
-
-def test_refused_options(subtests):
-    for arguments, words in [
-        (("--range", "--motion", "sine"), "range"),
-        (("--payload", "1,2"), "payload"),
-        (("--motion", "waltz"), "motion"),
-    ]:
-        with subtests.test(f"{arguments}"):
-            result = run("stewart", *arguments)
-            assert result.exit_code == 2
-            assert words in result.stderr
-            assert not result.stdout

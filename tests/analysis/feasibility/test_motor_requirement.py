@@ -143,13 +143,6 @@ def test_springs_inside_the_legs_follow_without_oscillating():
     assert work == pytest.approx(gain, rel=1e-3)
 
 
-def test_pillars_take_their_own_angles_only():
-    machine = twin.load("driving_simulator")
-    motion = StepMotion(machine.home, displacement={"yaw": 0.1}, rise=0.5, duration=0.5)
-    with refused("roll_pitch"):
-        motor_requirement(machine, motion)
-
-
 def test_bad_arguments(stewart):
     with refused("motion"):
         motor_requirement(stewart, "up")

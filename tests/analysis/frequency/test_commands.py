@@ -103,8 +103,3 @@ def test_a_bandwidth_needs_trusted_points_around_it(subtests):
                 np.zeros(4),
             )
             assert cell_text(_figure_cells(response)[0]) == text
-
-
-def test_frequency_takes_one_direction_only():
-    assert run("frequency", "stewart", "--axis", "z", "--actuator", "1")[0] == 2
-    assert run("frequency", "stewart", "--actuator", "9")[0] == 2

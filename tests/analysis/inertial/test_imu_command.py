@@ -66,19 +66,6 @@ def test_layout_of_the_thesis(files):
     assert "wy: rms reference" in result.output
 
 
-def test_wrong_options_are_named(subtests, files):
-    for option, value, field in [
-        ("--resolution", "nan", "resolution"),
-        ("--report", "page.png", "report: must end in .html"),
-        ("--json", "no/such/folder/a.json", "json"),
-        ("--compensated", "no/such/folder/a.csv", "compensated"),
-    ]:
-        with subtests.test(f"{option}"):
-            log, motion = str(files / "log.csv"), str(files / "motion.csv")
-            result = console("imu", "stewart", log, "--motion", motion, option, value, code=2)
-            assert result.stderr.startswith(f"twin: {field}")
-
-
 def test_a_channel_shows_the_change_of_its_own_axis(files):
     pytest.importorskip("plotly")
     platform = load("stewart", "hardware")

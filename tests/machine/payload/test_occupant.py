@@ -163,19 +163,3 @@ def test_people_that_cannot_be(subtests):
     ]:
         with subtests.test(f"{change}"), refused(field=field):
             Occupant(**({"stature": 1.75, "mass": 75.0} | change))
-
-
-def test_other_things_that_cannot_be():
-    with refused("one angle"):
-        SeatedPosture(recline=90.0)
-    with refused("above zero"):
-        Wheelchair(mass=0.0)
-    with refused("gravity"):
-        Occupant(1.75, 75.0).segments(gravity=0.0)
-    segments = Occupant(1.75, 75.0).segments()
-    with refused("twice"):
-        origins([*segments, segments[0]])
-    with refused("must come before"):
-        origins(segments[1:])
-    with refused("at least one"):
-        rigid_sum([])

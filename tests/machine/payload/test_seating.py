@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from refusals import refused
 
 from twin.analysis.platform import Platform
 from twin.machine.payload.anthropometry import combined, rigid_sum
@@ -46,12 +45,3 @@ def test_seated_machine_answers_like_one_with_a_second_body(stewart):
     moment = np.cross(added.center, push) + added.inertia @ alpha
     moment += np.cross(omega, added.inertia @ omega)
     assert forces[0] - forces[1] == pytest.approx([*push, *moment], abs=1e-9)
-
-
-def test_wrong_things_are_refused(stewart):
-    wrong = stewart
-    with refused(r"platform\.parameters"):
-        seated_on(wrong, OCCUPANT)
-    wrong = 75.0
-    with refused("must be an Occupant"):
-        seated_on(stewart.parameters, wrong)

@@ -234,11 +234,6 @@ def test_refusals_name_the_path(subtests):
             assert message in caught.value.message
 
 
-def test_values_are_a_mapping():
-    with refused("must map paths to numbers"):
-        with_values(read_parameters(SHIPPED["rss"]), [("gravity", 9.0)])
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize("path", ["leg.{}.actuator.force", "home.position.{}"])
 def test_numbers_of_thousands_of_digits_are_no_entries(path):

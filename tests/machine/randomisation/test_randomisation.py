@@ -15,7 +15,6 @@ from twin.machine import read_parameters
 from twin.machine.randomisation import (
     Choice,
     Normal,
-    Randomisation,
     Uniform,
     as_randomisation,
     hardware_spread,
@@ -246,15 +245,6 @@ def test_faults_are_found_before_the_first_episode(subtests):
             assert message in caught.value.message
 
 
-def test_other_things_are_no_randomisation(subtests):
-    for value in [3, [("gravity", UNIT)], 1.5]:
-        with subtests.test(f"{value}"):
-            with refused("randomisation"):
-                as_randomisation(value)
-            with refused("must map paths"):
-                Randomisation(value)
-
-
 def test_values_refused_together_are_drawn_again():
     """Each bound is allowed alone; where both leave the stroke too short, the draw repeats."""
     nominal = machine("stewart", None)
@@ -286,12 +276,3 @@ def test_a_machine_that_refuses_every_draw_is_given_up():
     sampler = as_randomisation(tables).bound(nominal)
     with refused(f"stewart refused {MAX_REDRAWS} draws; narrow"):
         sampler.sample(np.random.default_rng(0))
-
-
-def test_wrong_generators_and_machines():
-    with refused("numpy Generator"):
-        as_randomisation(None).sample(0, machine())
-    with refused("MachineParameters"):
-        as_randomisation(None).bound("stewart")
-    with refused("fraction"):
-        as_randomisation(None).sample(np.random.default_rng(0), machine(), fraction=-1.0)

@@ -57,16 +57,3 @@ def test_flat_srspm_is_singular(srspm):
     assert srspm.condition_number(flat) > 1e15
     with pytest.raises(SingularPoseError):
         srspm.inverse_dynamics(flat, np.zeros(6), np.zeros(6))
-
-
-def test_free_fall_of_srspm_meets_the_singular_pose_at_048_seconds(srspm):
-    """Paper, section 5: the actuator-space model fails at 0.48 s of the free fall."""
-    from twin.model.integrate import integrate
-
-    time = np.linspace(0.4, 0.55, 151)
-    pose, _ = integrate(srspm, 0.6)(time)
-    determinant = np.linalg.det(srspm.jacobian(pose))
-    assert determinant[0] * determinant[-1] < 0, "no singular pose was crossed"
-    crossing = time[np.argmax(srspm.condition_number(pose))]
-    # The paper's solver stops at the last of its 5 ms steps that it can do.
-    assert 0.48 <= crossing <= 0.49
