@@ -192,8 +192,11 @@ def test_nothing_that_is_read_is_written_to(tmp_path):
     }
     for command, arguments in words.items():
         result = console(command, *arguments, code=2)
-        assert "is a file that is read" in result.output.replace("\n", " "), result.output
+        assert "is also read" in result.output.replace("\n", " "), result.output
         assert motion.read_text() == content
+    run = tmp_path / "run.csv"
+    result = console("track", "stewart", "--out", run, "--readings", run, code=2)
+    assert "written by another option" in " ".join(result.output.split()), result.output
 
 
 def test_gains_do_not_replace_a_file_unasked(tmp_path):
