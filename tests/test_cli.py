@@ -101,7 +101,7 @@ def test_new_from_a_data_sheet(tmp_path):
 
 @pytest.mark.quick
 def test_new_names_missing_options(tmp_path):
-    message = refused("new", tmp_path / "mine.toml", "--base-radius", "1 m", "--stroke", "1 m")
+    message = refused("new --base-radius '1 m' --stroke '1 m'", tmp_path / "mine.toml")
     assert "--base-spacing: missing; also needed: --platform-radius" in message
     message = refused("new", tmp_path / "mine.toml", *options_of(SHEET | {"stroke": "6 kg"}))
     assert "--stroke: '6 kg' has no unit of the right kind" in message
@@ -152,10 +152,8 @@ def test_info_shows_parameters_and_facts(machine):
 
 def test_simulate_saves_and_plots(tmp_path):
     file, page = tmp_path / "motion.npz", tmp_path / "motion.html"
-    options = ("--duration", 0.02, "--timestep", 0.002, "--engine", "mujoco", "--fidelity", "fast")
-    result = console(
-        "simulate stewart", *options, "--force", "hold", "--out", file, "--report", page
-    )
+    line = "simulate stewart --duration 0.02 --timestep 0.002 --engine mujoco --fidelity fast"
+    result = console(f"{line} --force hold --out", file, "--report", page)
     motion = twin.Trajectory.load(file)
     assert (motion.engine, motion.fidelity, motion.timestep) == ("mujoco", "fast", 0.002)
     assert len(motion) == 11
@@ -233,8 +231,8 @@ def test_export_replaces_its_own_files_only(tmp_path):
 
 def test_validate_writes_the_report(tmp_path):
     html, data = tmp_path / "report.html", tmp_path / "report.json"
-    options = ("--case", "projection", "--case", "reference", "--jobs", 1)
-    result = console("validate stewart", *options, "--report", html, "--json", data)
+    line = "validate stewart --case projection --case reference --jobs 1 --report"
+    result = console(line, html, "--json", data)
     content = json.loads(data.read_text())
     assert [case["case"] for case in content["cases"]] == ["reference", "projection"]
     assert html.stat().st_size > 1_000_000

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.gallery
 MACHINES = (*twin.machine_names(), *OWN)
 GALLERY = twin.gallery_names()
 
+STUDIES = ("info", "feasible", "simulate", "payload", "workspace", "frequency")
+
 TRACKS = tuple(
     f"track --fidelity fast {words}"
     for words in (
@@ -26,21 +28,12 @@ TRACKS = tuple(
 )
 COMMANDS = (
     *TRACKS,
-    *("info", "feasible", "simulate", "payload", "payload --dynamic", "workspace", "frequency"),
-    *("tune", "tune --loop position", "cue --manoeuvre braking --algorithm classical"),
+    *STUDIES,
+    *("payload --dynamic", "tune", "tune --loop position"),
+    "cue --manoeuvre braking --algorithm classical",
 )
 
-DEFAULTS = (
-    "info",
-    "feasible",
-    "simulate",
-    "track",
-    "payload",
-    "workspace",
-    "tune",
-    "frequency",
-    "cue",
-)
+DEFAULTS = (*STUDIES, "track", "tune", "cue")
 
 PAIRS = [
     *((name, command) for name in MACHINES for command in COMMANDS),
@@ -75,20 +68,8 @@ def test_a_command_has_a_result_or_says_why_not(name, command, tmp_path):
 def test_files_of_default_commands_are_written(name, tmp_path):
     machine = given(name, tmp_path)
     picture, folder = tmp_path / "picture.png", tmp_path / "sweep"
-    for words in (
-        ("render", machine, "--duration", "500 ms", "--out", str(picture)),
-        (
-            "sweep",
-            machine,
-            "--field",
-            "motion.duration=0.5",
-            "--backend",
-            "serial",
-            "--out",
-            str(folder),
-        ),
-    ):
-        console(*words)
+    console("render --duration '500 ms'", machine, "--out", picture)
+    console("sweep --field motion.duration=0.5 --backend serial", machine, "--out", folder)
     assert picture.stat().st_size > 1000
     assert (folder / "results.parquet").exists()
 

@@ -28,7 +28,7 @@ def test_every_controller_has_a_name():
 @pytest.mark.parametrize("name", controller_names())
 def test_every_controller_holds_its_machine(name):
     machine = MACHINES[name]
-    result = console("track", machine, "--controller", name, "--motion", "still", "--duration", 0.1)
+    result = console(f"track {machine} --controller {name} --motion still --duration 0.1")
     assert "position" in result.output
 
 
@@ -49,9 +49,9 @@ def test_motions(subtests, tmp_path):
 def test_a_run_is_written_as_a_log(tmp_path):
     """The signals of the loop, with the commands at the times from which on they are in force."""
     pytest.importorskip("mcap", reason="mcap is not installed")
-    options = ["stewart", "--configuration", "hardware", "--duration", 0.1, "--fidelity", "fast"]
+    line = "track stewart --configuration hardware --duration 0.1 --fidelity fast --out"
     for name in ("run.mcap", "run.npz"):
-        console("track", *options, "--out", tmp_path / name)
+        console(line, tmp_path / name)
     log, saved = read_log(tmp_path / "run.mcap"), Trajectory.load(tmp_path / "run.npz")
     machine = twin.load("stewart", "hardware")
     units, signals = signal_units(machine), saved.signals

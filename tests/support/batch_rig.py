@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.testing import assert_array_equal
@@ -29,29 +29,15 @@ BITS = ("pose", "coordinates", "rates", "forces", "gap")
 MASS = "platform.body.mass"
 
 
-class Told(NamedTuple):
-    """What a batched plant tells of a row at the end of every period."""
+Told = namedtuple(
+    "Told",
+    "pose twist deflection acceleration coordinates rates measured measured_rates forces effort "
+    "gap",
+)
+"""What a batched plant tells of a row at the end of every period."""
 
-    pose: Any
-    twist: Any
-    deflection: Any
-    acceleration: Any
-    coordinates: Any
-    rates: Any
-    measured: Any
-    measured_rates: Any
-    forces: Any
-    effort: Any
-    gap: Any
-
-
-class Orders(NamedTuple):
-    """What acts on one row `(periods, ...)`."""
-
-    command: Any
-    feedforward: Any
-    wrench: Any
-    shaking: Any
+Orders = namedtuple("Orders", "command feedforward wrench shaking")
+"""What acts on one row `(periods, ...)`."""
 
 
 def machine(name, configuration=None):

@@ -28,11 +28,10 @@ def test_other_words_are_refused():
 
 
 def test_evaluation_is_printed_and_written(tmp_path):
-    arguments = ("evaluate", TRACKING, "--policy", "zero", "--policy", "cascade", "--jobs", 1)
-    options = ("--machine", "stewart", "--configuration", "hardware", "--option", "duration=0.2")
-    files = ("--json", tmp_path / "a.json", "--markdown", tmp_path / "a.md")
     result = console(
-        *arguments, *options, *files, "--engine", "analytic", "--episodes", 2, "--seed", 5
+        f"evaluate {TRACKING} --policy zero --policy cascade --jobs 1 --engine analytic "
+        "--machine stewart --configuration hardware --option duration=0.2 --episodes 2 --seed 5",
+        *("--json", tmp_path / "a.json", "--markdown", tmp_path / "a.md"),
     )
     assert "cascade" in result.output
     content = json.loads((tmp_path / "a.json").read_text())
@@ -43,9 +42,10 @@ def test_evaluation_is_printed_and_written(tmp_path):
 
 
 def test_differences_from_the_training_are_printed_above_the_table():
-    arguments = ("--policy", "stewart_isolation", "--engine", "analytic", "--jobs", 1)
-    options = ("--option", "acceleration=0.2", "--option", "max_episode_steps=20", "--episodes", 1)
-    result = console("evaluate twin/VibrationIsolation-v0", *arguments, *options)
+    result = console(
+        "evaluate twin/VibrationIsolation-v0 --policy stewart_isolation --engine analytic --jobs 1 "
+        "--option acceleration=0.2 --option max_episode_steps=20 --episodes 1"
+    )
     head, _, below = " ".join(result.output.split()).partition("transmissibility")
     changed = "acceleration 0.2 (training: null), max_episode_steps 20 (training: 800)."
     assert f"stewart_isolation is not evaluated as it was trained: {changed}" in head

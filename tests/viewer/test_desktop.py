@@ -119,10 +119,9 @@ def test_a_stop_is_said_once_and_reset(monkeypatch, capsys):
 def test_the_command_plays_a_motion_again_and_again(monkeypatch):
     """A sine of 0.2 s is still being played after 0.6 s; without a motion the machine stands."""
     heights = []
-    for options in (("--motion", "sine", "--duration", "0.2", "--frequency", "5"), ()):
+    for options in ("--motion sine --duration 0.2 --frequency 5", ""):
         window = fake_window(monkeypatch, {}, 30)
-        arguments = ["view", "stewart", "--desktop", "--engine", "analytic", *options]
-        console(*arguments)
+        console(f"view stewart --desktop --engine analytic {options}")
         assert window.closed
         heights.append([float(pose[2]) for pose in window.poses])
     assert np.ptp(heights[0][-10:]) > 1e-3

@@ -278,8 +278,8 @@ def test_the_command_draws_a_saved_run(tmp_path):
     platform = twin.load("stewart", "hardware")
     rise = lifted(platform, 0.08)
     saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"
-    looks = ["--view", "90,-8", "--pixels", "96x72", "--instant", 0.1, "--dark"]
-    console("render stewart --replay", saved, *looks, "--out", out)
+    looks = "--view 90,-8 --pixels 96x72 --instant 0.1 --dark"
+    console(f"render stewart {looks} --replay", saved, "--out", out)
     seen = drawn(platform, rise, 0.1, SMALL._replace(view=(90.0, -8.0), dark=True))
     assert_array_equal(read_png(out), seen)
     other = console("render srspm --replay", saved, "--out", out, code=2)

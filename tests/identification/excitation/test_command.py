@@ -3,9 +3,8 @@
 from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from console import console
 
-from twin import cli
 from twin.identification import excitation
 from twin.motion import read_recording
 
@@ -16,11 +15,11 @@ pytestmark = pytest.mark.quick
 def test_it_prints_errors_and_writes_a_motion(stewart, tmp_path, monkeypatch):
     monkeypatch.setattr(excitation, "excite", partial(excitation.excite, rounds=1))
     file = tmp_path / "motion.csv"
-    words = ["excite", "stewart", "--configuration", "hardware", "--out", str(file)]
-    words += ["--parameters", "platform.body.mass,friction", "--duration", "3 s"]
-    words += ["--noise", "20 N", "--spread", "platform.body.mass=3 kg"]
-    result = CliRunner().invoke(cli.app, words)
-    assert result.exit_code == 0, result.output
+    result = console(
+        "excite stewart --configuration hardware --parameters platform.body.mass,friction "
+        "--duration '3 s' --noise '20 N' --spread 'platform.body.mass=3 kg' --out",
+        file,
+    )
     [row] = [text for text in result.output.splitlines() if "mass of the platform body" in text]
     assert row.split()[-6:-4] == ["kg", "3"]
     assert "the same from a simulated run" in result.output
@@ -34,10 +33,8 @@ def test_it_prints_errors_and_writes_a_motion(stewart, tmp_path, monkeypatch):
 
 def test_options_that_cannot_be_used_are_refused(subtests):
     for options, message in [
-        (("--noise", "2 N m"), "has a unit of N m, but a force of this machine is in N"),
-        (("--out", "motion.npz"), "must end in .csv"),
+        ("--noise '2 N m'", "has a unit of N m, but a force of this machine is in N"),
+        ("--out motion.npz", "must end in .csv"),
     ]:
-        with subtests.test(f"{options}"):
-            result = CliRunner().invoke(cli.app, ["excite", "stewart", *options])
-            assert result.exit_code == 2
-            assert message in result.stderr
+        with subtests.test(options):
+            assert message in console(f"excite stewart {options}", code=2).stderr

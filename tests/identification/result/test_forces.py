@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from console import console
 from numpy.testing import assert_allclose
 from recorded_motion import HIDDEN, TIMESTEP, nominal, part, recorded
 from refusals import refused
 from tolerance import assert_within
-from typer.testing import CliRunner
 
 import twin
-from twin import cli
 from twin.identification.prediction.optimise import solve
 from twin.identification.result.identify import (
     AUXILIARY_SIGNALS,
@@ -186,17 +185,13 @@ def test_a_stated_spread_is_how_far_the_file_may_be_wrong(spread, mass, most):
 def test_the_command_prints_both_stages(tmp_path):
     file = write_log(measured(), tmp_path / "run.csv")
     out, spread = tmp_path / "mine.toml", "platform.body.mass=5 kg"
-    words = ["identify", "stewart", file, "--configuration", "hardware", "--out", out]
-    words += ["--parameters", f"{BODY}, gravity, signal.forces.scale"]
-    result = CliRunner().invoke(cli.app, [*map(str, words), "--spread", spread])
-    assert result.exit_code == 0, result.output
+    command = "identify stewart --configuration hardware --spread"
+    parameters = f"{BODY}, gravity, signal.forces.scale"
+    result = console(command, spread, file, "--out", out, "--parameters", parameters)
     assert "errors of the forces, rms" in result.output
     assert 'delay = "-0.0' in result.output
     assert_within(twin.load(out).parameters.platform.body.mass, 101.3, 0.5)
-    wrong = CliRunner().invoke(
-        cli.app, [*map(str, words[:5]), "--parameters", BODY, "--spread", "a=1"]
-    )
-    assert wrong.exit_code == 2
+    wrong = console(command, "a=1", file, "--parameters", BODY, code=2)
     assert "a: stewart has no such number" in wrong.stderr
 
 
