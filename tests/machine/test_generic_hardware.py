@@ -105,7 +105,7 @@ def test_the_gallery_has_hardware(subtests):
             assert ideal.hash != platform.hash
 
 
-@pytest.mark.parametrize("name", ["stewart", "srspm", "rss"])
+@pytest.mark.parametrize("name", ["stewart", "rss"])
 def test_the_cascade_moves_a_machine_with_generic_drives(name):
     platform = hardware(plain(name))
     motion = MotionSpecification("sine", "z", None, 1.0, 0.5).motion_of(platform)

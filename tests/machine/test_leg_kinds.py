@@ -106,16 +106,6 @@ def test_cranks_and_rods_close(branch):
     assert_array_equal(found.axis, parameters.first_axes)
 
 
-def test_the_outward_elbow_has_the_larger_angle():
-    angles = {}
-    for branch in ("outward", "inward"):
-        content = shipped_content("rss")
-        content["leg"] |= {"branch": branch}
-        content["leg"]["actuator"] |= {"minimum": -3.0, "maximum": 3.0}
-        angles[branch] = parameters_from(content, "platform.toml").home_coordinates
-    assert (angles["outward"] > angles["inward"] + 0.1).all()
-
-
 def test_a_rod_is_given_by_mass_or_by_density():
     leg = shipped_content("rss")["leg"]
     leg["rod"] = {"source": "Test", "mass": 0.4}

@@ -26,8 +26,6 @@ def test_verdict_of_a_weak_machine(tmp_path):
     assert tracked.startswith("stewart, at rest at home: not feasible")
     result = run(file, "--json", record)
     assert result.exit_code == 1
-    assert "not feasible" in result.output
-    assert "30.8 times too little" in result.output
     assert max(map(len, result.output.splitlines())) <= max(100, len(f"wrote {record}"))
     found = json.loads(record.read_text())
     assert found["feasible"] is False

@@ -31,13 +31,19 @@ pytestmark = pytest.mark.quick
 SOURCE = {"source": "Test"}
 
 
-def changed(name, **leg):
-    """Return a shipped machine whose [leg] has other entries; those of its actuator are merged."""
-    content = twin.load(name).parameters.model_dump()
+def changed(machine, top=None, **leg):
+    """Return a machine with other platform joints, and entries of [leg] replaced or merged."""
+    content = (twin.load(machine) if isinstance(machine, str) else machine).parameters.model_dump()
+    if top is not None:
+        content["platform"]["joints"] = SOURCE | {"coordinates": top.tolist()}
     for key, value in leg.items():
         inner = content["leg"].get(key)
-        content["leg"][key] = inner | value if isinstance(inner, dict) else value
+        content["leg"][key] = inner | value if inner and isinstance(value, dict) else value
     return Platform(MachineParameters.model_validate(content))
+
+
+LONG = {"minimum": 0.2, "maximum": 3.0}
+"""Of actuators whose ends are out of the way."""
 
 
 def margin(found, quantity):
@@ -68,12 +74,8 @@ def test_axes_that_cross_collide_whatever_their_thickness():
     machine = twin.load("stewart")
     base, top = machine.base_joints, machine.platform_joints.copy()
     top[1] = top[0] + base[0] - base[1]
-    content = machine.parameters.model_dump()
-    for drawn in (None, {"source": "Test", **THIN}):
-        content["leg"]["appearance"] = drawn
-        content["platform"]["joints"] = {"source": "Test", "coordinates": top.tolist()}
-        content["leg"]["actuator"] |= {"minimum": 0.2, "maximum": 3.0}
-        found = feasibility(Platform(MachineParameters.model_validate(content)))
+    for drawn in (None, SOURCE | THIN):
+        found = feasibility(changed(machine, top, appearance=drawn, actuator=LONG))
         (entry,) = (one for one in found.margins if one.quantity == "legs to each other")
         assert entry.legs == (1, 2)
         assert not entry.holds
@@ -89,11 +91,7 @@ def passing_legs():
     base, top = machine.base_joints, machine.platform_joints.copy()
     across = np.cross(base[0] - base[1], [0.0, 0.0, 1.0])
     top[1] = top[0] + base[0] - base[1] + 0.1 * across / np.linalg.norm(across)
-    content = machine.parameters.model_dump()
-    content["leg"]["appearance"] = None
-    content["platform"]["joints"] = {"source": "Test", "coordinates": top.tolist()}
-    content["leg"]["actuator"] |= {"minimum": 0.2, "maximum": 3.0}
-    return Platform(MachineParameters.model_validate(content))
+    return changed(machine, top, appearance=None, actuator=LONG)
 
 
 def crossing_yaw(machine):
@@ -378,46 +376,23 @@ def test_internal_forces_of_redundant_legs(legs):
     """A limit between the smallest largest force and that of the smallest norm is kept."""
     machine = redundant_machine(legs)
     smallest = machine.inverse_dynamics(machine.home, ZERO_VECTOR, ZERO_VECTOR)
-    limited = _with_force(machine, 0.999 * float(max_abs(smallest)))
-    found = feasibility(limited)
+    found = feasibility(changed(machine, actuator={"force": 0.999 * float(max_abs(smallest))}))
     assert found.feasible
     assert "redundant" in found.notes[-1]
     force = margin(found, "force")
     assert force.required < max_abs(smallest)
-    tight = feasibility(_with_force(machine, 0.2 * float(max_abs(smallest))))
+    tight = feasibility(changed(machine, actuator={"force": 0.2 * float(max_abs(smallest))}))
     assert not tight.feasible
     assert "none keep it" in tight.notes[-1]
 
 
-def _with_force(machine, force):
-    content = machine.parameters.model_dump()
-    content["leg"]["actuator"]["force"] = force
-    return Platform(MachineParameters.model_validate(content))
-
-
-def test_wrong_order_of_joints_collides():
-    content = twin.load("stewart").parameters.model_dump()
-    joints = twin.load("stewart").platform_joints[[1, 0, 2, 3, 4, 5]]
-    content["platform"]["joints"] = SOURCE | {"coordinates": joints.tolist()}
-    content["leg"]["actuator"] |= {"minimum": 0.5, "maximum": 1.5}
-    machine = Platform(MachineParameters.model_validate(content))
-    found = feasibility(machine)
-    assert found.violated[0].quantity == "legs to each other"
-    assert found.violated[0].legs == (1, 2)
-    assert "order of the joints" in found.remedies[0]
-
-
 def test_plates_collide_below_home_but_not_where_they_are_rings():
     """Level plates are as far apart as they are high; at the height of the base they cross."""
-    content = twin.load("stewart").parameters.model_dump()
-    content["leg"]["actuator"] |= {"minimum": 0.2, "maximum": 1.5}
-    machine = Platform(MachineParameters.model_validate(content))
+    machine = changed("stewart", actuator=LONG)
     plates = margin(feasibility(machine), "plates to each other")
     assert (plates.required, plates.limit) == pytest.approx((machine.home[2], 0.03))
-    content["home"]["position"] = (0.0, 0.0, 0.025)
-    plates = margin(
-        feasibility(Platform(MachineParameters.model_validate(content))), plates.quantity
-    )
+    low = machine.with_(parameters={"home.position.2": 0.025})
+    plates = margin(feasibility(low), plates.quantity)
     assert plates.required == pytest.approx(0.025)
     assert "they collide" in plates.remedy
     ring = feasibility(twin.load("lsst_m2"))
@@ -428,16 +403,11 @@ def test_shared_joints_are_no_collision(subtests):
     for layout in LAYOUTS:
         with subtests.test(f"{layout}"):
             machine = machine_with_shared_joints(layout)
-            content = machine.parameters.model_dump()
-            content["leg"]["appearance"] = SOURCE | {
-                "housing_radius": 0.03, "housing_length": 0.5, "rod_radius": 0.02, "rod_length": 0.5
-            }  # fmt: skip
-            machine = Platform(MachineParameters.model_validate(content))
-            legs = margin(feasibility(machine), "legs to each other")
-            assert legs.holds
-            content["leg"]["appearance"]["housing_radius"] = 0.3
-            thick = feasibility(Platform(MachineParameters.model_validate(content)))
-            assert not margin(thick, "legs to each other").holds
+            for radius, holds in ((0.03, True), (0.3, False)):
+                rod = {"rod_radius": 0.02, "rod_length": 0.5}
+                drawn = SOURCE | rod | {"housing_radius": radius, "housing_length": 0.5}
+                found = feasibility(changed(machine, appearance=drawn))
+                assert margin(found, "legs to each other").holds == holds
 
 
 def test_what_is_not_given_is_listed(srspm):

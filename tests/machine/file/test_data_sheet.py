@@ -246,9 +246,7 @@ REFUSED = {
     "mass for a stroke": (replace(ACTUATORS, stroke="6 kg"), "stroke", "of mass, not of length"),
     "no unit": (replace(ACTUATORS, stroke="6"), "stroke", "write the number with one of"),
     "negative": (replace(ACTUATORS, payload="-2 kg"), "payload", "above zero"),
-    "missing": (replace(ACTUATORS, stroke=None), "stroke", "missing"),
     "no length": (replace(ACTUATORS, shortest=None), "shortest", "missing"),
-    "cranks": (replace(ACTUATORS, rod="1 m"), "rod", "have none"),
     "spacing": (replace(ACTUATORS, base_spacing="wide"), "base_spacing", "angle nor a distance"),
     "chord": (replace(ACTUATORS, base_spacing="600 mm"), "data sheet", "shorter than 0.519615 m"),
     "short legs": (replace(ACTUATORS, shortest="10 mm"), "data sheet", "mean length of 0.0862 m"),
@@ -257,8 +255,6 @@ REFUSED = {
     "horns": (replace(SERVOS, horns="left"), "horns", "must be mirrored or same"),
     "horn angle": (replace(SERVOS, horn_angle="100 deg"), "horn_angle", "from -90 to 90"),
     "no drive": (replace(SERVOS, backlash="1 deg"), "backlash", "give the drive"),
-    "no torque": (replace(SERVOS, drive="servo", force=None), "force", "stall torque"),
-    "straight": (replace(ACTUATORS, horns="same"), "horns", "have none"),
     "long horns": (
         replace(SERVOS, base_spacing="0.3 mm", horns="same"),
         "crank",
@@ -271,14 +267,10 @@ REFUSED = {
     ),
     "rods": (replace(SERVOS, rod="10 mm"), "data sheet", "in reach of all legs"),
     "kind": (replace(ACTUATORS, legs="wire"), "legs", "not 'wire'"),
-    "no pairs": (replace(ACTUATORS, legs="pillar"), "base_radius", "have none"),
     "no spring": (replace(ACTUATORS, legs="strut"), "stiffness", "missing"),
-    "width": (replace(PILLARS, width=None), "width", "missing"),
     "circle": (replace(PILLARS, platform_radius="1 m"), "platform_radius", "three pillars"),
     "short rods": (replace(BALANCER, rod="1 cm"), "rod", "cannot join"),
-    "horns of three": (replace(BALANCER, horns="same"), "horns", "have none"),
     "moments": (replace(ACTUATORS, inertia="1 kg m2"), "inertia", "must be three"),
-    "no body": (replace(ACTUATORS, inertia="1 kg m2,1 kg m2,3 kg m2"), "inertia", "no body"),
 }
 
 

@@ -106,16 +106,6 @@ def test_generic_drives_are_those_of_the_new_actuators(tmp_path):
     assert force[1] == 5000.0 != force[0]
 
 
-def test_a_file_extends_one_that_extends(tmp_path):
-    written(tmp_path, IDENTIFIED)
-    text = 'extends = "mine.toml"\nsource = "second"\n[leg.2.drive]\nviscous_torque = 0.001\n'
-    path = written(tmp_path, text, "again.toml")
-    drive = twin.load(path).parameters.legs[1].drive
-    assert drive is not None
-    assert drive.model_dump()["friction_torque"] == 0.3
-    assert drive.model_dump()["viscous_torque"] == 0.001
-
-
 def test_a_base_that_changes_is_read_again(tmp_path):
     text = 'extends = "mine.toml"\nsource = "second"\n[platform.body]\nmass = 90\n'
     path = written(tmp_path, text, "again.toml")

@@ -94,10 +94,8 @@ REFUSED = {
     "word": ({"home": "middle"}, "home", "'mid_stroke' or 'mid_range'"),
     "nothing": ({"home": {"source": "Test"}}, "home", "position is missing"),
     "two": ({"home": {"source": "Test", "at": "mid_stroke", "lengths": 1.0}}, "home", "exclude"),
-    "angles": ({"home": {"source": "Test", "angles": 1.0}}, "home.angles", "need `lengths`"),
     "three": ({"home": {"source": "Test", "lengths": [1.0] * 3}}, "home.lengths", "or 6, one"),
     "short": ({"home": {"source": "Test", "lengths": 0.2}}, "home", "it goes from 0."),
-    "beyond": ({"home": {"source": "Test", "lengths": 0.8}}, "home", "leg 1 cannot reach home"),
     "apart": (
         {"home": {"source": "Test", "lengths": [0.9, 1.9, 0.9, 0.9, 0.9, 0.9]}},
         "home",

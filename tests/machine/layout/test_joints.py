@@ -132,17 +132,11 @@ def test_equally_good_shifts_are_none():
 
 REFUSED = {
     "nothing": ({"center_angle": 0.0}, "sides of the hexagon"),
-    "radius alone": ({"radius": 1.0, "center_angle": 0.0}, "needs one of half_spacing, spacing"),
     "two widths": ({**HEXAGON, "chord": 0.1}, "got spacing, chord"),
     "one side": ({"chord": 0.1, "center_angle": 0.0}, "sides of the hexagon"),
     "long chord": ({"radius": 1.0, "chord": 1.8, "center_angle": 0.0}, "shorter than 1.73205 m"),
     "two radii": ({"angles": [0.0, 1.0, 2.0], "radius": [1.0, 2.0]}, "radius has 2 entries"),
-    "no radius": ({"angles": [0.0, 1.0, 2.0], "radius": 0.0}, "greater than 0"),
     "unknown joint": ({"angles": [0.0, 1.0], "radius": 1.0, "order": [1, 3]}, "names joint 3"),
-    "joint left out": (
-        {"angles": [0.0, 1.0], "radius": 1.0, "order": [1, 1]},
-        "leaves out joint 2",
-    ),
     "word": ({"angles": [0.0, 1.0], "radius": 1.0, "order": "any"}, "must be 'nearest'"),
     "base": ({"angles": [0.0, 1.0], "radius": 1.0, "order": "nearest"}, "for the platform"),
 }

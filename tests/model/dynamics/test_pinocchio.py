@@ -78,27 +78,6 @@ def states(platform):
     )
 
 
-def test_mass_matrix(tree, platform, states):
-    for pose in states.pose[::4]:
-        q = tree.close(pose)
-        transform, _, _ = tree.motion(q, np.zeros(6))
-        expected = transform.T @ pinocchio.crba(tree.model, tree.data, q) @ transform
-        found = platform.mass_matrix(pose)
-        assert_within(found, expected, CLOSE * max_abs(expected))
-
-
-def test_energies(tree, platform, states):
-    for pose, twist in zip(states.pose[::4], states.twist[::4], strict=True):
-        q = tree.close(pose)
-        _, v, _ = tree.motion(q, twist)
-        kinetic, potential = platform.energy(pose, twist)
-        expected = pinocchio.computeKineticEnergy(tree.model, tree.data, q, v)
-        assert kinetic == pytest.approx(expected, rel=CLOSE)
-        expected = pinocchio.computePotentialEnergy(tree.model, tree.data, q)
-        expected += tree.spring_energy(q)
-        assert potential == pytest.approx(expected, rel=CLOSE)
-
-
 def test_forward_and_inverse_dynamics(tree, platform, states):
     found = platform.forward_dynamics(*states[:2], states.forces, states.wrench)
     needed = platform.inverse_dynamics(*states[:3], states.wrench)

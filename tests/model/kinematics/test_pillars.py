@@ -138,15 +138,6 @@ def test_constrain_leaves_possible_motions_alone(plate):
         assert_within(found, given, SOLVED)
 
 
-def test_constrain_changes_nothing_on_machines_with_six_freedoms(stewart):
-    random = np.random.default_rng(63)
-    twist, acceleration = random.normal(size=(2, 6))
-    found = stewart.constrain(stewart.home, twist, acceleration)
-    assert_array_equal(found.pose, stewart.home)
-    assert_array_equal(found.twist, twist)
-    assert_array_equal(found.acceleration, acceleration)
-
-
 def test_joints_are_places_of_the_feet_and_angles_of_the_fixed_one(plate):
     platform, fixed = plate.platform, plate.fixed
     legs = platform.leg_coordinates(plate.pose)

@@ -11,18 +11,6 @@ from twin.analysis.frequency.linear import SweepSettings, measure_transmissibili
 SWEEP = SweepSettings(low=100.0, high=300.0, length=0.2, decay=0.15)
 
 
-@pytest.mark.parametrize(
-    "engine", ["analytic", "mujoco", pytest.param("bullet", marks=pytest.mark.slow)]
-)
-def test_resonance_is_where_the_linear_model_has_it(engine):
-    pytest.importorskip({"bullet": "pybullet"}.get(engine, "mujoco"))
-    machine = twin.load("micro_hexapod")
-    found = measure_transmissibility(machine, "y", SWEEP, acceleration=1.0, engine=engine)
-    largest = int(np.abs(found.linear).argmax())
-    assert np.abs(found.linear[largest]) > 5.0
-    assert_within(found.measured, found.linear, 0.02 * np.abs(found.linear[largest]))
-
-
 @pytest.mark.slow
 def test_a_machine_on_pillars_is_shaken_along_z_alone():
     machine = twin.load("driving_simulator")
