@@ -69,7 +69,6 @@ def test_faulty_files_say_where(subtests, tmp_path):
         ("time [s],wy [rad/s]\n0,1\n0,2\n", "line 3, column 'time': is not later"),
         ("time [s],pitch [rad]\n0,1\n", "no column 'pitch'"),
         ("time [s]\n0\n1\n", "needs 'time' and one of"),
-        ("wy [rad/s]\n0\n1\n", "needs 'time' and one of"),
         ("time [s],wy [m/s2]\n0,1\n", "no unit of angular rate"),
     ]:
         with subtests.test(f"{text}"):
@@ -82,14 +81,10 @@ def test_faulty_files_say_where(subtests, tmp_path):
 def test_faulty_bare_numbers_are_refused(subtests, tmp_path):
     for text, message in [
         ("1 2 3 4 5 6 7\n2 2 3\n", "columns changed from 7 to 3 at row 2"),
-        ("a b c\n", "could not convert string 'a'"),
         ("1 2 3 4 5 6 nan\n2 2 3 4 5 6 7\n", "finite"),
-        ("1 2 3\n2 2 3\n", "rows of 7"),
         ("1 2 3 4 5 6 7\n", "two or more"),
-        ("\n", "two or more"),
         ("1 2 3 4 5 6 7\n1 2 3 4 5 6 7\n", "count messages"),
         ("1 2 3 4 5 6 7\n1.5 2 3 4 5 6 7\n", "count messages"),
-        ("0.5 2 3 4 5 6 7\n1.5 2 3 4 5 6 7\n", "count messages"),
         ("-5 2 3 4 5 6 7\n-6 2 3 4 5 6 7\n", "count messages"),
     ]:
         with subtests.test(f"{text}"):

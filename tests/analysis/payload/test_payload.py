@@ -45,13 +45,10 @@ def test_bad_payloads():
         lambda bad: Payload(**{"mass": 1.0, **bad}),
         [
             ({"mass": 0.0}, "mass"),
-            ({"mass": "heavy"}, "mass"),
-            ({"center": [1.0]}, "center"),
             ({"center": [np.nan] * 3}, "center"),
             ({"inertia": [1.0, 1.0, 3.0]}, "inertia"),
             ({"inertia": [-1e-6, 1.0, 1.0]}, "inertia"),
             ({"inertia": [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, "inertia"),
-            ({"inertia": [1.0, 1.0]}, "inertia"),
             ({"name": 3}, "name"),
         ],
     )

@@ -142,16 +142,13 @@ def test_what_cannot_be_searched_is_told():
         lambda name, options: static_payload(twin.load(name), **options),
         [
             ("compliant_stewart", {}, "give way"),
-            ("micro_hexapod", {}, "give way"),
             ("rss", {}, "gives no largest N m"),
             ("stewart", {"limit": -1.0}, "above zero"),
             ("stewart", {"limit": [1.0, 2.0]}, "6 numbers"),
             ("stewart", {"grid": 1}, "grid"),
-            ("stewart", {"grid": True}, "grid"),
             ("stewart", {"grid": 12}, "use fewer"),
             ("stewart", {"sense": "push"}, "known: magnitude, signed"),
             ("stewart", {"start": 0.0}, "start"),
-            ("stewart", {"step": float("nan")}, "step"),
         ],
     )
 

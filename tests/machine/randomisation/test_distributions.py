@@ -136,7 +136,6 @@ def test_what_is_no_distribution_is_refused():
             ("uniform", {"low": 2.0, "high": 1.0}, "low must not exceed high"),
             ("uniform", {"low": 0.0}, "high: Field required"),
             ("uniform", {"low": 0.0, "high": float("inf")}, "finite"),
-            ("uniform", {"low": 0.0, "high": 1.0, "middle": 0.5}, "middle"),
             (
                 "uniform",
                 {"low": 0, "high": 1, "relative": True, "offset": True},
@@ -145,8 +144,6 @@ def test_what_is_no_distribution_is_refused():
             ("log_uniform", {"low": 0.0, "high": 1.0}, "low must be above zero"),
             ("normal", {"mean": 0.0, "deviation": 0.0}, "deviation"),
             ("normal", {"mean": 0.0, "deviation": 1.0, "low": 6.0}, "widen"),
-            ("normal", {"mean": 0.0, "deviation": 1.0, "low": 1.0, "high": -1.0}, "widen"),
             ("choice", {"values": ()}, "values"),
-            ("choice", {"values": ("a",)}, "values"),
         ],
     )

@@ -203,27 +203,18 @@ def test_changed_machines_are_pickled_like_others():
 def test_refusals_name_the_path(subtests):
     for values, field, message in [
         ({"platform.mass": 3.0}, "platform.mass", "the nearest are platform.body.mass"),
-        ({"leg.actuator.effort": 3.0}, "leg.actuator.effort", "leg.actuator.force"),
         ({"leg.drive": 3.0}, "leg.drive", "leg.drive.lead"),
-        ({"leg.7.drive.delay": 3.0}, "leg.7.drive.delay", "leg.6.drive.delay"),
         ({"platform.body.inertia.1.0": 0.0}, "platform.body.inertia.1.0", "inertia.0.1"),
         ({"platform.body.center_of_mass.-1": 0.0}, "platform.body.center_of_mass.-1", "no such"),
         ({3: 0.0}, "3", "dotted path"),
         ({"gravity": float("nan")}, "gravity", "one finite number"),
-        ({"gravity": "9.81"}, "gravity", "no unit of the right kind"),
         ({"gravity": -1.0}, "gravity", "gravity = -1; must be greater than or equal to 0"),
         ({"leg.encoder.counts": 2.5}, "leg.encoder.counts", "whole number"),
-        ({"leg.2.drive.delay": -1.0}, "leg.2.drive.delay", "= -1; must be greater than or equal"),
         ({"leg.drive.stiffness": 0.0}, "leg.drive.stiffness", "leg.drive: a motor with inertia"),
         (
             {"platform.body.mass": 90.0, "home.position.2": 2.0},
             "home.position.2",
             "home.position: leg 1 cannot reach home",
-        ),
-        (
-            {"base.joints.radius": 3.0, "platform.body.mass": 90.0},
-            "base.joints.radius, platform.body.mass",
-            "cannot reach home",
         ),
     ]:
         with subtests.test(f"{values}"):

@@ -150,13 +150,9 @@ def test_leg_along_its_first_axis_is_an_error(straight):
     start, joint = straight.base_joints[0], straight.platform_joints[0]
     pose = np.r_[start - joint + 0.5 * straight.first_axes[0], 1.0, 0.0, 0.0, 0.0]
     zero = np.zeros(6)
-    for call in (
-        lambda: straight.mass_matrix(pose),
-        lambda: straight.forward_dynamics(pose, zero, zero),
-        lambda: straight.inverse_dynamics(pose, zero, zero),
-    ):
+    for call in (straight.forward_dynamics, straight.inverse_dynamics):
         with pytest.raises(SingularPoseError) as caught:
-            call()
+            call(pose, zero, zero)
         assert_array_equal(caught.value.data["pose"], pose)
 
 
