@@ -173,11 +173,11 @@ class Spectrum(NamedTuple):
     velocity: float
     """[m/s] RMS velocity"""
     displacement: float
-    """[m]"""
+    """[m] RMS displacement"""
 
 
 class ShakingTables(NamedTuple):
-    """Motion of one machine's base, sampled."""
+    """Motion of one machine's base over p control periods of `ratio` engine steps each."""
 
     mean: FloatArray
     """`(p, ratio, 3)` mean acceleration over each step of the engine [m/s2]"""

@@ -63,11 +63,3 @@ def test_example_ends_in_what_it_promises(name, tmp_path, capsys):
 def test_readme_of_the_examples_lists_each_once():
     assert sorted(script for script, _, _ in ROWS) == sorted(EXAMPLES)
     assert all(script == link for script, link, _ in ROWS)
-
-
-def test_example_says_what_one_learns_and_is_short(subtests):
-    for name in EXAMPLES:
-        with subtests.test(f"{name}"):
-            text = EXAMPLES[name].read_text()
-            assert text.startswith('"""')
-            assert 20 <= len(text.splitlines()) <= 90

@@ -2,12 +2,11 @@
 
 import ast
 import importlib
-import io
 import json
 import subprocess
 import sys
 import tokenize
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 
 import pytest
 from package_walk import MODULES, ROOT, public, tree
@@ -129,11 +128,6 @@ def test_imports_form_no_circle(graph):
     TopologicalSorter(graph).prepare()
 
 
-def test_a_circle_is_found():
-    with pytest.raises(CycleError):
-        TopologicalSorter({"first": {"second"}, "second": {"first"}}).prepare()
-
-
 def test_papers_are_used_by_the_validation_alone(graph):
     for module in MODULES:
         if any(layer(other) == "papers" for other in graph[module]):
@@ -209,29 +203,10 @@ def test_every_folder_is_a_package():
 
 def code_lines(file):
     """Return the number of lines that hold code: no blank lines, comments or docstrings."""
-    source = file.read_text()
-    texts = {
-        line
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-    skipped = {
-        tokenize.COMMENT,
-        tokenize.NL,
-        tokenize.NEWLINE,
-        tokenize.INDENT,
-        tokenize.DEDENT,
-        tokenize.ENDMARKER,
-        tokenize.ENCODING,
-    }
-    lines = {
-        line
-        for token in tokenize.tokenize(io.BytesIO(source.encode()).readline)
-        if token.type not in skipped
-        for line in range(token.start[0], token.end[0] + 1)
-    }
-    return len(lines - texts)
+    with file.open("rb") as source:
+        tokens = list(tokenize.tokenize(source.readline))
+    words = (tokenize.NAME, tokenize.NUMBER, tokenize.OP)
+    return len({token.start[0] for token in tokens if token.type in words})
 
 
 def test_files_are_small():

@@ -38,8 +38,8 @@ def test_motions(subtests, tmp_path):
         with subtests.test(f"{motion}"):
             out, plot = tmp_path / "run.npz", tmp_path / "run.html"
             console(
-                "track", "stewart", "--motion", motion, "--axis", "pitch", "--duration", 0.5,
-                "--fidelity", "fast", "--configuration", "hardware", "--out", out, "--report", plot,
+                "track stewart --configuration hardware --fidelity fast --duration 0.5 --axis pitch"
+                " --motion", motion, "--out", out, "--report", plot,
             )  # fmt: skip
             saved = Trajectory.load(out)
             assert TrackingErrors(saved).time[-1] == pytest.approx(0.499)
@@ -79,9 +79,9 @@ def write_heave(path, duration):
 @pytest.mark.slow
 def test_recordings_are_followed_to_their_end(tmp_path):
     file, out = write_heave(tmp_path / "run.csv", 5.0), tmp_path / "run.npz"
-    console("track", "srspm", "--motion", file, "--fidelity", "fast", "--out", out)
+    console("track srspm --fidelity fast --motion", file, "--out", out)
     assert twin.Trajectory.load(out).time[-1] == pytest.approx(5.0, abs=1e-9)
-    short = console("track", "srspm", "--motion", file, "--duration", 0.1, "--fidelity", "fast")
+    short = console("track srspm --duration 0.1 --fidelity fast --motion", file)
     assert "the first 0.1 s of a motion of 5 s (--duration)" in short.output
 
 
@@ -96,17 +96,16 @@ def test_axes_that_a_machine_cannot_move_are_refused(command, tmp_path):
 
 
 def test_a_safe_stop_ends_with_exit_code_1():
-    result = console(
-        "track", "stewart", "--axis", "z", "--amplitude", 0.3, "--fidelity", "fast", code=1
-    )
+    result = console("track stewart --axis z --amplitude 0.3 --fidelity fast", code=1)
     assert "stopped: " in result.output
 
 
 def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path):
     file = tmp_path / "run.csv"
     console(
-        "track", "stewart", "--configuration", "hardware", "--motion", "sine", "--axis", "pitch",
-        "--frequency", 2, "--duration", 1, "--fidelity", "fast", "--readings", file,
+        "track stewart --configuration hardware --fidelity fast --duration 1 "
+        "--motion sine --axis pitch --frequency 2 --readings",
+        file,
     )  # fmt: skip
     log = read_inertial_log(file)
     assert_allclose(np.diff(log.time), 5e-3, rtol=1e-9)
@@ -115,14 +114,12 @@ def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path):
 
 
 def test_machines_without_an_inertial_sensor_write_no_log(tmp_path):
-    result = console(
-        "track", "stewart", "--duration", 0.1, "--readings", tmp_path / "run.csv", code=2
-    )
+    result = console("track stewart --duration 0.1 --readings", tmp_path / "run.csv", code=2)
     assert "inertial sensor" in result.stderr
     assert not list(tmp_path.iterdir())
 
 
 def test_too_much_is_said_before():
-    result = console("track", "stewart", "--amplitude", 0.06, "--frequency", 1.5, "--duration", 0.2)
+    result = console("track stewart --amplitude 0.06 --frequency 1.5 --duration 0.2")
     assert "sine motion of 0.2 s: not feasible" in result.output
     assert "times too slow" in result.output

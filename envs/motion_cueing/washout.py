@@ -162,9 +162,9 @@ class TiltGains:
 
     surge: float = 0.31
     """[1] factor from the specific force that the tilt does not provide to the acceleration along
-    the axis"""
+    the axis, in surge and in sway"""
     tilt_subtraction: float = 0.47
-    """[1] fraction of the tilt's specific force that is subtracted"""
+    """[1] fraction of the tilt's specific force that counts as provided by the tilt"""
     frequency: float = 2.28
     """[rad/s] natural frequency with which surge and sway return to the centre"""
     damping: float = 3.77

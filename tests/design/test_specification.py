@@ -101,6 +101,15 @@ def test_files_are_beside_the_specification(tmp_path):
             "name,stroke [mm],retracted [mm],force [N],speed [mm/s],price\na,-1,1,1,1,1\n",
             "line 2, stroke: must be above zero",
         ),
+        (
+            "name,stroke [mm],retracted [mm],force [N],speed [mm/s],price\na,1,1,1,1,-1\n",
+            "line 2, price: must be zero or more",
+        ),
+        (
+            "name,stroke [mm],retracted [mm],force [N],speed [mm/s],price\n ,1,1,1,1,1\n",
+            "line 2, name: must not be empty",
+        ),
+        ("name,stroke [mm],stroke [m]\na,100,5\n", "two columns 'stroke'"),
     ],
 )
 def test_wrong_catalogues_are_refused(tmp_path, text, message):

@@ -1,5 +1,7 @@
 """Time steps that springs and dampers allow: predicted, refused beyond, and kept within."""
 
+import re
+
 import numpy as np
 import pytest
 from refusals import refused
@@ -68,7 +70,10 @@ def test_what_is_allowed_stays_together(make, machine, name, fidelity, push):
     with refused("too long") as caught:
         make(name, platform, 1.01 * allowed, fidelity)
     assert caught.value.field == "timestep"
-    assert f"{suitable_timestep(platform):g} s is a good one" in str(caught.value)
+    message = str(caught.value)
+    assert f"{suitable_timestep(platform):g} s is a good one" in message
+    named_step = re.search(r"up to (\S+) s", message)
+    assert make(name, platform, float(named_step[1]), fidelity).timestep <= allowed
 
 
 def lopsided():

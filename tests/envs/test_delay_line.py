@@ -25,14 +25,6 @@ def test_a_longer_delay_of_another_environment_loses_nothing():
     assert_array_equal(pushed(line, 3)[:, 0, 0], [3.0, 4.0, 0.0])
 
 
-def test_without_delay_and_noise_samples_pass_uncopied():
-    line, generator = DelayLine(1, bound=1.0), np.random.default_rng(1)
-    line.reset(0, START[:1], delay_steps=2, noise_std=0.1, generator=generator)
-    line.reset(0, START[:1], delay_steps=0, noise_std=0.0, generator=generator)
-    samples = np.ones((1, 1))
-    assert line.is_direct and line.push(samples) is samples
-
-
 def test_noise_stays_within_the_bound():
     line = DelayLine(1, bound=0.5)
     zeros = np.zeros(4000)

@@ -149,15 +149,6 @@ def test_random_motions_stay_within_the_limits():
             assert used > 1e-3 * scales.half.min()
 
 
-def test_given_motion_is_followed():
-    motion = sine("x", 0.02, 0.5, 2.0)
-    env = make(motion=motion)
-    _, info = env.reset(seed=0)
-    assert_within(info["reference_pose"], motion.sample(0.0).pose, 1e-15)
-    info = run(env, np.zeros(6), 30)[-1]
-    assert_within(info["reference_pose"], motion.sample(0.3).pose, 1e-14)
-
-
 @pytest.mark.parametrize("action", ["velocities", "pose"])
 def test_motions_longer_than_random_ones_are_followed_to_their_end(action):
     """And the rows beside go on as if alone."""

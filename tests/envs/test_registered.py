@@ -182,14 +182,6 @@ def test_copies_begin_the_same_episode(name, engine, env):
     copy.close()
 
 
-def test_wrapped_environments_are_copied(name="twin/PoseTracking-v0"):
-    env = gym.make(name, machine="srspm", period=0.02)
-    copy = pickle.loads(pickle.dumps(env))
-    assert copy.unwrapped.platform.name == "srspm"
-    assert copy.unwrapped.task.batch.period == 0.02
-    assert same(env.reset(seed=1), copy.reset(seed=1))
-
-
 @every_combination
 def test_closed_environments_say_so(name, engine, env):
     env.reset(seed=0)

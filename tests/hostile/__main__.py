@@ -15,7 +15,7 @@ from hostile.run import GENERATORS, judge, judged, table
 COUNT = 10_000
 
 
-def main(words: list[str]) -> int:
+def main(words):
     """Judge inputs; return 1 where there is a fault."""
     first = words[0] if words else str(COUNT)
     seed = int(words[1]) if len(words) > 1 else 0

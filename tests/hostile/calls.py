@@ -6,13 +6,12 @@ import tempfile
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import twin
-from hostile.studies import study_calls
+from hostile.studies import part, study_calls
 from hostile.values import bad_value, spoiled
 from twin.control import CONTROLLERS, make_controller
 from twin.engines.base import replay
@@ -49,19 +48,19 @@ class Call(NamedTuple):
 
 REST = [0.0] * 6
 SAMPLES = np.arange(20) * 0.01
-WIDE: dict[str, Any] = {"duration": 0.5, "convention": "yaw_pitch_roll"}
+WIDE = {"duration": 0.5, "convention": "yaw_pitch_roll"}
 
 
 @lru_cache(maxsize=1)
-def calls() -> dict[str, Call]:
+def calls():
     """Return all calls by name."""
-    found: dict[str, Call] = {}
+    found = {}
     for machine in ("stewart", "driving_simulator", "compliant_stewart", "rss"):
         found |= {f"{name} of {machine}": c for name, c in _numeric(twin.load(machine)).items()}
     return found | _motions() | _machines() | _controllers() | _runs() | study_calls(Call)
 
 
-def _numeric(platform: twin.Platform) -> dict[str, Call]:
+def _numeric(platform):
     """Return the numeric methods of a machine."""
     home = platform.home.tolist()
     pose, state = {"pose": home}, {"pose": home, "twist": REST}
@@ -70,7 +69,7 @@ def _numeric(platform: twin.Platform) -> dict[str, Call]:
     lengths = {"lengths": platform.home_coordinates.tolist()}
     springs = [0.01] * (2 * platform.n_deflections)
     inside = {"deflection": springs} if springs else {}
-    good: dict[str, dict[str, Any]] = {
+    good = {
         "inverse_kinematics": pose,
         "forward_kinematics": lengths | {"guess": home},
         "forward_kinematics_derivatives": lengths,
@@ -105,22 +104,22 @@ def _numeric(platform: twin.Platform) -> dict[str, Call]:
     }
 
 
-def _sampled(kind: Any) -> Callable[..., Any]:
+def _sampled(kind):
     """Return a function that makes a motion and takes samples of it."""
 
-    def sampled(time: Any = SAMPLES, **options: Any) -> Any:
+    def sampled(time=SAMPLES, **options):
         motion = kind(**options)
         return tuple(motion(time))
 
     return sampled
 
 
-def _motions() -> dict[str, Call]:
+def _motions():
     home = twin.load("stewart").home.tolist()
     axes = {"z": 0.01, "pitch": 0.02}
     common = {"center": home, "time": SAMPLES, "fade_in": 0.1, "fade_out": 0.1}
     shape = {"displacement": axes, "rise": 0.2, "center": home, "time": SAMPLES}
-    good: dict[Any, dict[str, Any]] = {
+    good = {
         SineMotion: WIDE | common | {"amplitude": axes, "frequency": 2.0, "phase": 0.1},
         ChirpMotion: WIDE
         | common
@@ -157,11 +156,11 @@ def _motions() -> dict[str, Call]:
     }
     angles = {"angles": [0.1, 0.2, 0.3], "name": "yaw_pitch_roll"}
 
-    def specified(**options: Any) -> Any:
+    def specified(**options):
         motion = MotionSpecification(**options).motion_of(twin.load("stewart"))
         return None if motion is None else tuple(motion(SAMPLES))
 
-    def read(path: Any = None, text: Any = None, **options: Any) -> Any:
+    def read(path=None, text=None, **options):
         from twin.motion import read_recording
 
         with tempfile.TemporaryDirectory() as folder:
@@ -203,18 +202,18 @@ def _motions() -> dict[str, Call]:
     }
 
 
-def _machines() -> dict[str, Call]:
+def _machines():
     """Return what makes or changes machines, bodies and distributions."""
     parameters = twin.load("stewart").parameters
     hardware = twin.load("stewart", "hardware").parameters
     ball = {"radius": 0.02, "mass": 0.1, "plate_radius": 0.3, "plate_height": 0.05, "friction": 0.5}
     posture = {"recline": 0.2, "head": 0.0, "thigh": 1.5, "shank": 0.3, "upper_arm": 0.3}
 
-    def drawn(value: Any, generator: Any = None) -> Any:
+    def drawn(value, generator=None):
         found = as_randomisation(value, hardware)
         return dict(found.sample(generator or np.random.default_rng(1), hardware).values)
 
-    def written(folder: Any, **options: Any) -> Any:
+    def written(folder, **options):
         with tempfile.TemporaryDirectory() as place:
             return len(export(folder=Path(place) / "a" if folder is None else folder, **options))
 
@@ -229,25 +228,23 @@ def _machines() -> dict[str, Call]:
             {"parameters": parameters, "values": {"gravity": 9.0}},
         ),
         "nominal_value": Call(nominal_value, {"parameters": parameters, "path": "gravity"}),
-        "Ball": Call(lambda **o: Ball(**o).mass, ball),
+        "Ball": Call(part(Ball, "mass"), ball),
         "as_ball": Call(lambda value: as_ball(value, parameters) is None, {"value": ball}),
         "Occupant": Call(
-            lambda **o: Occupant(**o).stature,
+            part(Occupant, "stature"),
             {"stature": 1.8, "mass": 80.0, "sex": "male", "seat": (0.0, 0.0, 0.1)},
         ),
-        "SeatedPosture": Call(lambda **o: SeatedPosture(**o).head, posture),
+        "SeatedPosture": Call(part(SeatedPosture, "head"), posture),
         "Wheelchair": Call(
-            lambda **o: Wheelchair(**o).mass, {"mass": 17.0, "seat_height": 0.5, "length": 1.0}
+            part(Wheelchair, "mass"), {"mass": 17.0, "seat_height": 0.5, "length": 1.0}
         ),
-        "Uniform": Call(
-            lambda **o: Uniform(**o).extremes, {"low": 1.0, "high": 2.0, "offset": True}
-        ),
-        "LogUniform": Call(lambda **o: LogUniform(**o).extremes, {"low": 1.0, "high": 2.0}),
+        "Uniform": Call(part(Uniform, "extremes"), {"low": 1.0, "high": 2.0, "offset": True}),
+        "LogUniform": Call(part(LogUniform, "extremes"), {"low": 1.0, "high": 2.0}),
         "Normal": Call(
-            lambda **o: Normal(**o).extremes,
+            part(Normal, "extremes"),
             {"mean": 1.0, "deviation": 2.0, "low": 0.0, "high": 3.0},
         ),
-        "Choice": Call(lambda **o: Choice(**o).extremes, {"values": [1.0, 2.0]}),
+        "Choice": Call(part(Choice, "extremes"), {"values": [1.0, 2.0]}),
         "as_randomisation": Call(drawn, {"value": table}),
         "export": Call(written, {"platform": twin.load("srspm"), "form": "mjcf", "folder": None}),
         "Sweep": Call(
@@ -268,9 +265,9 @@ def _machines() -> dict[str, Call]:
     }
 
 
-def _controllers() -> dict[str, Call]:
+def _controllers():
     common = {"platform": twin.load("stewart"), "motion": None}
-    options: dict[str, dict[str, Any]] = {
+    options = {
         "cascade": {"position_gain": 5.0, "velocity_gain": 1e3, "feedforward_start": 0.1},
         "observer": {"design": None, "compensation": True, "velocity_time": 0.1},
         "feedforward": {"position_gain": 5.0},
@@ -283,7 +280,7 @@ def _controllers() -> dict[str, Call]:
         "hac_lac": {"platform": twin.load("micro_hexapod"), "inner": "iff", "period": None},
     }
 
-    def made(**given: Any) -> Any:
+    def made(**given):
         controller = make_controller(**given)
         return controller.loop_gains
 
@@ -300,7 +297,7 @@ def _controllers() -> dict[str, Call]:
     }
 
 
-def _runs() -> dict[str, Call]:
+def _runs():
     """Return simulations, engines, batched plants and trajectories."""
     stewart = twin.load("stewart")
     run = stewart.simulate(0.005, progress=False)
@@ -320,34 +317,34 @@ def _runs() -> dict[str, Call]:
         "plant": None,
     }
 
-    def looped(**given: Any) -> Any:
+    def looped(**given):
         controller = make_controller("cascade", stewart, period=2e-3)
         options = {"controller": controller, "duration": 0.004, "platform": stewart} | given
         return twin.simulate(**options).forces
 
-    def batched(**given: Any) -> Any:
+    def batched(**given):
         plant = make_batched_plant(**given)
         plant.close()
         return plant.home if hasattr(plant, "home") else None
 
-    def engine(**given: Any) -> Any:
+    def engine(**given):
         made = twin.make_engine(**given)
         made.close()
         return made.timestep
 
-    def advanced(forces: Any, wrench: Any, pose: Any, twist: Any) -> Any:
+    def advanced(forces, wrench, pose, twist):
         made = twin.make_engine("analytic", stewart)
         made.reset(pose, twist)
         return tuple(made.step(forces, wrench))
 
     state = {"pose": stewart.home, "twist": REST}
     return {
-        "simulate": Call(lambda **o: twin.simulate(**o).pose, simulated),
+        "simulate": Call(part(twin.simulate, "pose"), simulated),
         "closed loop": Call(
             looped, {"timestep": 1e-3, "progress": None, "plant": None, "wrench": REST}
         ),
         "integrate": Call(
-            lambda **o: twin.integrate(**o).pose,
+            part(twin.integrate, "pose"),
             {
                 "platform": stewart,
                 "duration": 0.002,
@@ -381,7 +378,7 @@ def _runs() -> dict[str, Call]:
                 "mode": "force",
             },
         ),
-        "Trajectory": Call(lambda **o: Trajectory(**o).pose, dict(vars(run))),
+        "Trajectory": Call(part(Trajectory, "pose"), dict(vars(run))),
         "load a trajectory": Call(Trajectory.load, {"path": "/dev/null/such.npz"}),
         "save a trajectory": Call(run.save, {"path": "/dev/null/such/place/a.npz"}),
         "plot": Call(lambda reference: run.plot(reference) is None, {"reference": run}),
@@ -389,7 +386,7 @@ def _runs() -> dict[str, Call]:
     }
 
 
-def call_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def call_input(random):
     """Return the name of a call and the call, with one or two spoiled arguments."""
     name = random.choice(sorted(calls()))
     call = calls()[name]
@@ -402,7 +399,7 @@ def call_input(random: Random) -> tuple[str, Callable[[], Any]]:
     return name, lambda: call.function(**given)
 
 
-def _unknown(function: Callable[..., Any], given: dict[str, Any]) -> Any:
+def _unknown(function, given):
     """Call with an argument that the function may not have: Python itself refuses it."""
     try:
         return function(**given)

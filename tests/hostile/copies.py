@@ -58,17 +58,17 @@ class Kind(NamedTuple):
     """returns numbers that depend on its whole state"""
 
 
-def hardware() -> Any:
+def hardware():
     """Return a machine with drives and sensors."""
     return twin.load("stewart", "hardware")
 
 
-def sine() -> Any:
+def sine():
     """Return a motion of that machine."""
     return SineMotion(hardware().home, amplitude={"z": 0.02}, frequency=1.0, duration=9.0)
 
 
-def engine(random: Random) -> Any:
+def engine(random):
     """Return an engine at home, on some machines with a ball."""
     name = random.choice(MACHINES)
     ball = Ball(0.02, 0.05, 0.1, 0.1) if name == "stewart" and random.random() < 0.5 else None
@@ -77,13 +77,13 @@ def engine(random: Random) -> Any:
     return made
 
 
-def steps_of_engine(used: Any) -> Any:
+def steps_of_engine(used):
     """Let the machine fall for a few steps."""
     states = [used.step(np.zeros(used.platform.n_actuators)) for _ in range(4)]
     return [np.concatenate([each.pose, each.twist, each.deflection]) for each in states]
 
 
-def run(random: Random) -> Any:
+def run(random):
     """Return an engine, a closed loop on it and the number of its steps."""
     machine = hardware()
     beside = make_engine(random.choice(ENGINES), machine, STEP)
@@ -93,14 +93,14 @@ def run(random: Random) -> Any:
     return [beside, loop, 0]
 
 
-def steps_of_run(used: Any) -> Any:
+def steps_of_run(used):
     """Go on for two control periods."""
     beside, loop, done = used
     used[2] += 20
     return [beside.step(loop.step(k, beside.state)).pose for k in range(done, done + 20)]
 
 
-def live(random: Random) -> Any:
+def live(random):
     """Return an emulated machine and the shadow that watches it."""
     return [
         EmulatedMachine(hardware(), seed=random.randrange(9)),
@@ -108,43 +108,43 @@ def live(random: Random) -> Any:
     ]
 
 
-def steps_of_live(used: Any) -> Any:
+def steps_of_live(used):
     """Go on for a few samples."""
     machine, shadow = used
     states = [shadow.update(machine.step()) for _ in range(5)]
     return [np.concatenate([each.pose, each.forces]) for each in states]
 
 
-def batch(random: Random) -> Any:
+def batch(random):
     """Return a batch of machines at home."""
     plant = make_batched_plant(random.choice(ENGINES), twin.load("stewart"), 2)
     plant.reset([0, 1])
     return plant
 
 
-def steps_of_batch(used: Any) -> Any:
+def steps_of_batch(used):
     """Go on for a control period."""
     used.advance(np.full((2, 6), 1e-3))
     return used.pose.copy()
 
 
-def short_run() -> Any:
+def short_run():
     """Return a trajectory of a few steps."""
     return hardware().simulate(0.01, timestep=STEP, progress=False)
 
 
 @lru_cache(maxsize=1)
-def measured_poses() -> Any:
+def measured_poses():
     """Return what a tracker measures of the machine at twenty poses."""
     return simulated(hardware(), poses_within(hardware(), 20), seed=1)
 
 
-def environment(random: Random) -> Any:
+def environment(random):
     """Return an environment; copies begin with a reset of their own."""
     return gymnasium.make(random.choice(environment_ids())).unwrapped
 
 
-def first_steps(used: Any) -> Any:
+def first_steps(used):
     """Begin an episode and go on for a few steps."""
     used.reset(seed=3)
     middle = 0.5 * (used.action_space.low + used.action_space.high)
@@ -180,13 +180,13 @@ KINDS = {
 }
 
 
-def copy_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def copy_input(random):
     """Return a name and a call that copies an object at work and uses the copy."""
     name = random.choice(sorted(KINDS))
     way = random.choice((deepcopy, through_pickle, None, in_threads))
     seed, uses, number = random.random(), random.randrange(3), random.randrange(PROCESSES)
 
-    def compare() -> None:
+    def compare():
         kind = KINDS[name]
         original, alike = (kind.make(Random(seed)) for _ in range(2))
         for each in (original, alike):
@@ -207,24 +207,24 @@ def copy_input(random: Random) -> tuple[str, Callable[[], Any]]:
     return f"{'process' if way is None else way.__name__} of {name}", compare
 
 
-def in_threads(use: Callable[[Any], Any], *objects: Any) -> list[Any]:
+def in_threads(use, *objects):
     """Return what objects give that are used at the same time."""
     with ThreadPoolExecutor(len(objects)) as pool:
         return list(pool.map(use, objects))
 
 
-def through_pickle(original: Any) -> Any:
+def through_pickle(original):
     """Return what a pickle holds."""
     return pickle.loads(pickle.dumps(original))
 
 
-def _same(found: Any, wanted: Any) -> None:
+def _same(found, wanted):
     for one, other in zip(found, wanted, strict=True):
         assert_allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE)
 
 
 @lru_cache(maxsize=PROCESSES)
-def _process(_: int) -> subprocess.Popen[bytes]:
+def _process(_):
     tests = Path(__file__).parents[1]
     inherited = filter(None, [environ.get("PYTHONPATH")])
     path = ":".join([str(tests), str(tests / "support"), *inherited])
@@ -236,14 +236,14 @@ def _process(_: int) -> subprocess.Popen[bytes]:
     )
 
 
-def warm_up(number: int) -> None:
+def warm_up(number):
     """Start a process, and compile in it what all objects use."""
     for name, kind in KINDS.items():
         if name != "batch":  # one engine refuses to be copied
             _in_process(number, name, pickle.dumps(kind.make(Random(number))))
 
 
-def _in_process(number: int, name: str, pickled: bytes) -> Any:
+def _in_process(number, name, pickled):
     """Return what the copy gives in another process."""
     process = _process(number)
     assert process.stdin is not None
@@ -253,7 +253,7 @@ def _in_process(number: int, name: str, pickled: bytes) -> Any:
     return pickle.load(process.stdout)
 
 
-def serve() -> None:
+def serve():
     """Use the copies that come, until the input ends."""
     while True:
         try:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import gc
 import tempfile
 import warnings
-from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import twin
 from twin.errors import TwinWarning
 from twin.kernels.jit import KernelFiles
-from twin.logs import Log, check_log, log_of, read_log, write_log
+from twin.logs import check_log, log_of, read_log, write_log
 from twin.training.policy import Policy, load_policy, policy_names
 
 PIECES = (b"nan", b"1e400", b"1e200", b"-", b",", b"\n", b"[", b"]", b"\0", b'"', b"{}", b"null")
@@ -26,7 +23,7 @@ CONTENT = {"numbers": list(range(200)), "text": "compiled"}
 
 
 @lru_cache(maxsize=1)
-def good_files() -> dict[str, bytes]:
+def good_files():
     """Return the content of good files, by name: logs, saved runs, a bag of ROS, a policy."""
     run = twin.load("stewart").simulate(0.01, twist=[0, 0.1, 0.1, 0, 0.3, 0.2], progress=False)
     endings = [
@@ -44,7 +41,7 @@ def good_files() -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in paths}
 
 
-def _bag(path: Path) -> Path:
+def _bag(path):
     from rosbags.rosbag1 import Writer
     from rosbags.typesys import Stores, get_typestore
 
@@ -60,20 +57,20 @@ def _bag(path: Path) -> Path:
     return path
 
 
-def log_content(log: Log) -> dict[str, Any]:
+def log_content(log):
     """Return all that a log holds."""
     channels = {a.name: (a.units, a.time.tolist(), a.values.tolist()) for a in log.channels}
     return {"metadata": log.metadata} | channels
 
 
-def read_whole(path: Path) -> Any:
+def read_whole(path):
     """Return what a log holds, after the checks of a log."""
     log = read_log(path)
     check_log(log, twin.load("stewart"))
     return log_content(log)
 
 
-def read_policy(path: Path) -> Any:
+def read_policy(path):
     """Return what a policy holds."""
     policy = Policy.load(path)
     arrays = (*policy.weights, *policy.biases, policy.mean, policy.scale)
@@ -81,7 +78,7 @@ def read_policy(path: Path) -> Any:
 
 
 @lru_cache(maxsize=32)
-def expected(name: str, read: Callable[[Path], Any]) -> Any:
+def expected(name, read):
     """Return what a good file holds."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
@@ -89,14 +86,14 @@ def expected(name: str, read: Callable[[Path], Any]) -> Any:
         return read(path)
 
 
-def damage_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def damage_input(random):
     """Return a name and a call that reads a damaged file."""
     name = random.choice(sorted(good_files()))
     read = read_policy if name == "policy.npz" else read_whole
     is_flip = random.random() < 0.5
     content = (flipped if is_flip else damaged)(good_files()[name], random)
 
-    def call() -> int:
+    def call():
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             path = Path(folder) / name
@@ -116,11 +113,11 @@ def damage_input(random: Random) -> tuple[str, Callable[[], Any]]:
     return f"{'flipped' if is_flip else 'damaged'} {name}", call
 
 
-def cache_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def cache_input(random):
     """Return a name and a call that loads compiled code from a damaged file."""
     kind = random.choice(("flipped", "damaged", "garbage", "folder"))
 
-    def call() -> str:
+    def call():
         with tempfile.TemporaryDirectory() as folder:
             files = KernelFiles(folder, "kernel", ("stamp", 3))
             files.save("key", CONTENT)
@@ -143,14 +140,14 @@ def cache_input(random: Random) -> tuple[str, Callable[[], Any]]:
     return f"cache {kind}", call
 
 
-def flipped(content: bytes, random: Random) -> bytes:
+def flipped(content, random):
     """Return bytes of which one bit is another."""
     data, bit = bytearray(content), random.randrange(8 * len(content))
     data[bit // 8] ^= 1 << bit % 8
     return bytes(data)
 
 
-def damaged(content: bytes, random: Random) -> bytes:
+def damaged(content, random):
     """Return bytes with one to ten changes: cuts, insertions, blocks that are zero or elsewhere."""
     data = bytearray(content)
     for _ in range(random.choice((1, 1, 1, 2, 10))):

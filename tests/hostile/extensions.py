@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import struct
 import tempfile
-from collections.abc import Callable
+import tomllib
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -24,35 +22,35 @@ BASES = ("stewart", "rss", "pi_h824", "srspm", "base.toml")
 NO_BASES = ("mine.toml", "nothing", "..", "", "x" * 5000, 3)
 """What it cannot extend."""
 
-TABLES: dict[str, Any] = {
-    "leg": {"3": {"drive": {"delay": 1e-3}}, "actuator": {"speed": 0.3}},
-    "variant": [{"legs": [2], "source": "x", "actuator": {"force": 900.0}}],
-    "configuration": {"hardware": {"leg": {"drive": {"delay": 2e-3}}}},
-    "platform": {"body": {"mass": 80.0}},
-    "identified": {"date": "2026-11-22"},
-}
+TABLES = tomllib.loads("""
+leg = {"3" = {drive = {delay = 1e-3}}, actuator = {speed = 0.3}}
+variant = [{legs = [2], source = "x", actuator = {force = 900.0}}]
+configuration = {hardware = {leg = {drive = {delay = 2e-3}}}}
+platform = {body = {mass = 80.0}}
+identified = {date = "2026-11-22"}
+""")
 KEYS = ("leg", "variant", "configuration", "platform", "identified", "appearance", "title", "name")
 TITLES = ("plain", "\x1b[31mred", "two\nlines", "\u202eback", "\ufffe", "\x00", "\N{SNOWMAN}" * 400)
 
 
-def extension_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def extension_input(random):
     """Return a name and a call that loads a file which extends another, or draws its mesh."""
     kind = random.choices(("tables", "mutated", "chain", "mesh", "thresholds"), (5, 4, 1, 4, 2))[0]
     makers = {"chain": _chain, "mesh": _mesh, "thresholds": _thresholds}
     use = makers.get(kind) or (lambda folder, random: _extended(folder, random, kind))
 
-    def call() -> Any:
+    def call():
         with tempfile.TemporaryDirectory() as name:
             return use(Path(name), random)
 
     return f"extension {kind}", call
 
 
-def _extended(folder: Path, random: Random, kind: str) -> Any:
+def _extended(folder, random, kind):
     """Return numbers of a machine whose file extends another one with odd tables."""
     base = random.choice(BASES[:4])
     (folder / "base.toml").write_text(written({"extends": base, "source": "a"}))
-    content: dict[str, Any] = {"extends": random.choice(BASES), "source": "b"}
+    content = {"extends": random.choice(BASES), "source": "b"}
     if random.random() < 0.2:
         content["extends"] = random.choice(NO_BASES)
     for key in random.sample(sorted(TABLES), random.randrange(4)):
@@ -72,7 +70,7 @@ def _extended(folder: Path, random: Random, kind: str) -> Any:
     return [platform.home, platform.jacobian(platform.home), platform.home_coordinates]
 
 
-def _chain(folder: Path, random: Random) -> Any:
+def _chain(folder, random):
     """Return the home pose of a machine at the end of a chain, which may be a circle."""
     count = random.randrange(1, 2 * MAX_EXTENDS_DEPTH)
     first = random.choice(("stewart", f"file_{count - 1}.toml"))
@@ -82,7 +80,7 @@ def _chain(folder: Path, random: Random) -> Any:
     return twin.load(folder / f"file_{count - 1}.toml").home
 
 
-def _mesh(folder: Path, random: Random) -> Any:
+def _mesh(folder, random):
     """Return the corners of a scene in which a mesh with faults is drawn."""
     count = random.choice((0, 1, 3, 4, 5, 8, 40))
     corners = np.random.default_rng(random.randrange(100)).normal(size=(count, 3, 3))
@@ -104,7 +102,7 @@ def _mesh(folder: Path, random: Random) -> Any:
     return SceneModel(twin.load(file)).corners()
 
 
-def _glb(corners: Any, random: Random) -> bytes:
+def _glb(corners, random):
     """Return a binary glTF file of triangles, whose indices may be those of none."""
     indices = np.arange(corners.size // 3, dtype=np.uint32)
     if len(indices):
@@ -134,7 +132,7 @@ def _glb(corners: Any, random: Random) -> bytes:
     return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
 
 
-def _thresholds(folder: Path, random: Random) -> Any:
+def _thresholds(folder, random):
     """Return the thresholds of a file with faults."""
     fields = ("friction", "backlash", "payload", "force", "jump")
     content = dict.fromkeys(fields, 1.5)

@@ -6,12 +6,9 @@ import json
 import math
 import tempfile
 import tomllib
-from collections.abc import Callable
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -40,40 +37,40 @@ TEXTS = (
 )
 NUMBERS = (0, 1, -1, 7, 10**9, 10**40, 0.0, -0.5, 1e-30, 1e300, math.nan, math.inf, -math.inf)
 
-SWEEP: dict[str, Any] = {
-    "machine": "srspm",
-    "configurations": [""],
-    "engines": ["analytic"],
-    "fidelity": "fast",
-    "timestep": 1e-3,
-    "controllers": ["cascade", {"name": "feedforward", "options": {"period": 2e-3}}],
-    "motion": {"name": "sine", "axis": "z", "amplitude": 0.01, "frequency": 2.0, "duration": 0.1},
-    "parameters": {"platform": {"body": {"mass": [1.0, 2.0]}}, "gravity": "9:10:3"},
-    "payloads": [5, "occupant:1.8:80", {"mass": 3.0, "center": [0.0, 0.0, 0.1]}],
-    "seeds": [0, 1],
-}
+SWEEP = """
+machine = "srspm"
+configurations = [""]
+engines = ["analytic"]
+fidelity = "fast"
+timestep = 1e-3
+controllers = ["cascade", {name = "feedforward", options = {period = 2e-3}}]
+motion = {name = "sine", axis = "z", amplitude = 0.01, frequency = 2.0, duration = 0.1}
+parameters = {platform = {body = {mass = [1.0, 2.0]}}, gravity = "9:10:3"}
+payloads = [5, "occupant:1.8:80", {mass = 3.0, center = [0.0, 0.0, 0.1]}]
+seeds = [0, 1]
+"""
 
 
 @lru_cache(maxsize=1)
-def machines() -> tuple[str, ...]:
+def machines():
     """Return the texts of all machine files that the package has."""
     shipped = [Path(parameters_path(name)).read_text() for name in twin.machine_names()]
     return (*shipped, *(template("mine", legs) for legs in LEG_KINDS))
 
 
 @lru_cache(maxsize=1)
-def spreads() -> tuple[str, ...]:
+def spreads():
     """Return the texts of the spreads, for the machine of the table-top."""
     parameters = twin.load("stewart", "hardware").parameters
     return tuple(written(as_randomisation(name, parameters).as_dict()) for name in RANDOMISATIONS)
 
 
-def written(content: dict[Any, Any]) -> str:
+def written(content):
     """Return content as TOML, every table on one line."""
     return "".join(f"{json.dumps(str(key))} = {_inline(value)}\n" for key, value in content.items())
 
 
-def _inline(value: Any) -> str:
+def _inline(value):
     if isinstance(value, dict):
         entries = (f"{json.dumps(str(key))} = {_inline(entry)}" for key, entry in value.items())
         return "{" + ", ".join(entries) + "}"
@@ -86,7 +83,7 @@ def _inline(value: Any) -> str:
     return repr(value)
 
 
-def mutated(text: str, random: Random) -> str:
+def mutated(text, random):
     """Return a text with one to three faults, of its content or of its letters."""
     if random.random() < 0.15:
         return _other_letters(text, random)
@@ -96,7 +93,7 @@ def mutated(text: str, random: Random) -> str:
     return written(content)
 
 
-def _other_letters(text: str, random: Random) -> str:
+def _other_letters(text, random):
     place, end = sorted(random.randrange(len(text)) for _ in range(2))
     return random.choice(
         (
@@ -111,7 +108,7 @@ def _other_letters(text: str, random: Random) -> str:
     )
 
 
-def _change(content: dict[str, Any], random: Random) -> None:
+def _change(content, random):
     """Change one entry anywhere inside."""
     places = list(_places(content))
     if not places:  # a fault before has taken all away
@@ -135,8 +132,8 @@ def _change(content: dict[str, Any], random: Random) -> None:
         owner[key] = _value(old, random)
 
 
-def _value(old: Any, random: Random) -> Any:
-    values: list[Any] = [
+def _value(old, random):
+    values = [
         random.choice(NUMBERS),
         random.choice(TEXTS),
         random.choice((True, False)),
@@ -156,7 +153,7 @@ def _value(old: Any, random: Random) -> Any:
     return deepcopy(random.choice(values))
 
 
-def _places(owner: Any) -> list[tuple[Any, Any]]:
+def _places(owner):
     keys = list(owner) if isinstance(owner, dict) else list(range(len(owner)))
     found = [(owner, key) for key in keys]
     for key in keys:
@@ -165,11 +162,11 @@ def _places(owner: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-def _used_machine(file: Path, random: Random) -> Any:
+def _used_machine(file, random):
     """Return numbers of the machine that a file describes."""
     platform = twin.load(file)
     home, rest = platform.home, np.zeros(6)
-    found: list[Any] = [
+    found = [
         home,
         platform.jacobian(home),
         platform.mass_matrix(home),
@@ -195,31 +192,31 @@ def _used_machine(file: Path, random: Random) -> Any:
     return found
 
 
-def _used_sweep(file: Path, _: Random) -> Any:
+def _used_sweep(file, _):
     return len(plan(read_sweep(file)))
 
 
-def _used_spread(file: Path, random: Random) -> Any:
+def _used_spread(file, random):
     parameters = twin.load("stewart", "hardware").parameters
     found = as_randomisation(str(file), parameters)
     generator = np.random.default_rng(random.randrange(100))
     return dict(found.sample(generator, parameters).values)
 
 
-USES: dict[str, tuple[Callable[[], tuple[str, ...]], Callable[[Path, Random], Any]]] = {
+USES = {
     "machine": (machines, _used_machine),
-    "sweep": (lambda: (written(SWEEP),), _used_sweep),
+    "sweep": (lambda: (SWEEP,), _used_sweep),
     "randomisation": (spreads, _used_spread),
 }
 
 
-def file_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def file_input(random):
     """Return a description of a bad file and the call that uses it."""
     kind = random.choices(list(USES), (6, 2, 2))[0]
     texts, use = USES[kind]
     text = mutated(random.choice(texts()), random)
 
-    def call() -> Any:
+    def call():
         with tempfile.TemporaryDirectory(
             dir="/dev/shm" if Path("/dev/shm").is_dir() else None
         ) as folder:

@@ -8,16 +8,16 @@ import socket
 import struct
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
+from opcua_server import OpcUaServer
+from started import free_port
 
 import twin
 from twin.link.emulated import EmulatedMachine
@@ -59,24 +59,24 @@ class LinkError(Exception):
     """A link lost count of what it got, or a file does not have what it should."""
 
 
-def check(good: bool, what: str) -> None:
+def check(good, what):
     """Raise LinkError unless something holds."""
     if not good:
         raise LinkError(what)
 
 
 @lru_cache(maxsize=8)
-def shadow_of(name: str, mode: Any = None) -> Shadow:
+def shadow_of(name, mode=None):
     """Return a shadow of a machine, to be reset."""
     return Shadow(
         twin.load(name, configuration="hardware"), RATE, thresholds=INFINITE_THRESHOLDS, mode=mode
     )
 
 
-def datagram(random: Random, kind: int, sequence: int, time: int, legs: int = LEGS) -> bytes:
+def datagram(random, kind, sequence, time, legs=LEGS):
     """Return a datagram whose checksum is right, and everything else may be wrong."""
     names = {*random.sample(sorted(FIELD_WIDTHS), random.randint(0, 4)), "coordinates"}
-    numbers: list[float] = []
+    numbers = []
     home = random.choice((1.0, 1.0, 1.2, 0.02, *NUMBERS))
     for name in FIELD_WIDTHS:
         if name in names:
@@ -94,7 +94,7 @@ def datagram(random: Random, kind: int, sequence: int, time: int, legs: int = LE
     return data[:4] + crc32(data[CHECKSUM_START:]).to_bytes(4, "little") + data[CHECKSUM_START:]
 
 
-def datagrams(random: Random, kind: int, count: int) -> Iterator[bytes]:
+def datagrams(random, kind, count):
     """Yield datagrams in a wrong order, doubled, damaged and with fields at their extremes."""
     for k in range(1, count):
         sequence = k if random.random() < 0.7 else random.choice((*SEQUENCES, k - 1, k + 100))
@@ -115,17 +115,17 @@ def datagrams(random: Random, kind: int, count: int) -> Iterator[bytes]:
 
 
 @contextmanager
-def received(random: Random, kind: int, name: str, count: int) -> Iterator[Iterator[Sample]]:
+def received(random, kind, name, count):
     """Yield the samples that a link takes of what two senders send; none may be uncounted."""
     with ExitStack() as stack:
-        link = UdpLink(LOCAL, LEGS, name)  # type: ignore[arg-type]
+        link = UdpLink(LOCAL, LEGS, name)
         stack.callback(link.close)
         senders = [
             stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2)
         ]
         sent = 0
 
-        def taken() -> Iterator[Sample]:
+        def taken():
             nonlocal sent
             for data in datagrams(random, kind, count):
                 senders[random.random() < 0.1].sendto(data, link.address)
@@ -143,7 +143,7 @@ def received(random: Random, kind: int, name: str, count: int) -> Iterator[Itera
         check(told == counts.malformed + counts.foreign, f"{counts.reasons} of {counts}")
 
 
-def watched(random: Random) -> None:
+def watched(random):
     """Let a shadow watch such datagrams, with telemetry and a log."""
     shadow = shadow_of(random.choice(MACHINES))
     shadow.reset()
@@ -167,7 +167,7 @@ def watched(random: Random) -> None:
             check(sum(map(len, read_log(written).channels)) > 0, "an empty log")
 
 
-def shadowed(random: Random) -> None:
+def shadowed(random):
     """Let a shadow take samples of a machine at home, some fields of which are anything."""
     shadow = shadow_of(*random.choice([*((name,) for name in MACHINES), ("stewart", "force")]))
     shadow.reset(learning=random.choice((0.05, 20.0)))
@@ -186,13 +186,13 @@ def shadowed(random: Random) -> None:
         if random.random() < 0.05:  # one leg alone
             one = np.arange(LEGS) == random.randrange(LEGS)
             values["coordinates"] = np.where(one, random.choice(NUMBERS), moved)
-        state: Any = random.choice((*("running",) * 30, "stopped"))
+        state = random.choice((*("running",) * 30, "stopped"))
         sample = Sample("measurement", time, values, k, 0, state)
         for part in shadow.update(sample):
             check(not isinstance(part, np.ndarray) or np.isfinite(part).all(), "NaN")
 
 
-def commanded(random: Random) -> None:
+def commanded(random):
     """Let an emulated machine take such datagrams, and record it."""
     machine = EmulatedMachine(twin.load("stewart"))
     encoder = Encoder(LEGS)
@@ -212,7 +212,7 @@ def commanded(random: Random) -> None:
         machine.close()
 
 
-def ordered(random: Random) -> None:
+def ordered(random):
     """Let samples arrive in any order: no number is handed on below an earlier one."""
     counts = Counts()
     arrivals, last, restarted = Arrivals(counts), -1, 0
@@ -226,7 +226,7 @@ def ordered(random: Random) -> None:
     check(restarted == 0 and counts.lost == 0, f"nothing was lost: {counts}")
 
 
-QUICK: dict[str, Callable[[Random], None]] = {
+QUICK = {
     "watched": watched,
     "commanded": commanded,
     "ordered": ordered,
@@ -234,7 +234,7 @@ QUICK: dict[str, Callable[[Random], None]] = {
 }
 
 
-def link_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def link_input(random):
     """Return a name and a call that uses a link which goes wrong."""
     name = random.choice(sorted(QUICK))
     return name, lambda: QUICK[name](random)
@@ -251,12 +251,12 @@ class Killed(NamedTuple):
     """samples in the file that is left"""
 
     @property
-    def lost(self) -> float:
+    def lost(self):
         """[s] of the samples that are in no file."""
         return (self.sent - self.kept) / RATE
 
 
-def forked(words: list[str], output: Path) -> int:
+def forked(words, output):
     """Run a command in a copy of this process, which has loaded everything; return its number."""
     number = os.fork()
     if number:
@@ -276,7 +276,7 @@ def forked(words: list[str], output: Path) -> int:
         os._exit(0)
 
 
-def killed(command: str, number: int, moment: int, folder: Path, ending: str = ".csv") -> Killed:
+def killed(command, number, moment, folder, ending=".csv"):
     """Return what is left of a command that is ended after so many samples."""
     log, output = folder / f"run{ending}", folder / "output.txt"
     measured = UdpLink(LOCAL, LEGS, "measurement" if command == "emulate" else "estimate")
@@ -310,12 +310,12 @@ def killed(command: str, number: int, moment: int, folder: Path, ending: str = "
     return Killed(command, number, sent, kept)
 
 
-def _rows(path: Path) -> int:
+def _rows(path):
     log = read_log(path)
     return len(log["coordinates"]) if "coordinates" in log else 0
 
 
-def _counted(measured: UdpLink, moment: int) -> int:
+def _counted(measured, moment):
     """Return the number of the last sample that came, after so many."""
     last = 0
     while last < moment:
@@ -325,7 +325,7 @@ def _counted(measured: UdpLink, moment: int) -> int:
     return last
 
 
-def _fed(estimated: UdpLink, address: Address, moment: int) -> int:
+def _fed(estimated, address, moment):
     """Send so many samples, each after the estimate of the one before; return their number."""
     home = twin.load("stewart").home_coordinates
     for k in range(1, moment + 1):
@@ -337,7 +337,7 @@ def _fed(estimated: UdpLink, address: Address, moment: int) -> int:
     return moment
 
 
-def killed_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def killed_input(random):
     """Return a command and a call that ends it at a random moment, or a server that dies."""
     kinds = ["emulate", "shadow", *(["opcua"] if find_spec("asyncua") else [])]
     name = random.choice(kinds)
@@ -345,7 +345,7 @@ def killed_input(random: Random) -> tuple[str, Callable[[], Any]]:
         return name, lambda: served(random)
     number, moment = random.choice(SIGNALS), random.randint(1, 1500)
 
-    def call() -> None:
+    def call():
         with tempfile.TemporaryDirectory() as folder:
             found = killed(name, number, moment, Path(folder))
             check(found.lost <= (1.0 if number == signal.SIGKILL else 0.0), str(found))
@@ -353,31 +353,11 @@ def killed_input(random: Random) -> tuple[str, Callable[[], Any]]:
     return f"{name}, {signal.Signals(number).name}", call
 
 
-def served(random: Random) -> None:
+def served(random):
     """Read a server of OPC UA that dies, and that begins again or does not."""
-    from asyncua import sync, ua
-
-    machine = twin.load("stewart")
-    port = _free_port()
-
-    @contextmanager
-    def server() -> Iterator[Any]:
-        loop = sync.ThreadLoop(WAIT)
-        loop.daemon = True
-        loop.start()
-        found = sync.Server(tloop=loop)
-        found.set_endpoint(f"opc.tcp://127.0.0.1:{port}/")
-        found.register_namespace("urn:machine")
-        value = [random.choice(NUMBERS)] * random.choice((5, LEGS, LEGS))
-        found.nodes.objects.add_variable(ua.NodeId("coordinates", 2), "coordinates", value)
-        found.start()
-        try:
-            yield found
-        finally:
-            found.stop()
-            loop.stop()
-
-    with server():
+    machine, port = twin.load("stewart"), free_port(socket.SOCK_STREAM)
+    coordinates = [random.choice(NUMBERS)] * random.choice((5, LEGS, LEGS))
+    with OpcUaServer({"coordinates": coordinates}, port):
         source = open_source(f"opcua://127.0.0.1:{port}", machine)
         source.receive(0.1)
     try:
@@ -388,8 +368,3 @@ def served(random: Random) -> None:
         check(source.counts.lost == 0, "polls are no samples")
     finally:
         source.close()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -18,19 +15,19 @@ MOVED = np.sin(np.multiply.outer(TIME, np.arange(5.0, 11.0)))
 
 
 @lru_cache(maxsize=1)
-def calls() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
+def calls():
     """Return functions with good arguments, by name."""
     machine = twin.load("stewart")
     legs = Channel("legs", TIME, 1000.0 + MOVED, "mm")
 
-    def mapped(**rule: Any) -> Any:
+    def mapped(**rule):
         mapping = LogMapping.of({"signals": {"coordinates": rule}})
         return mapping.apply(Log((legs,)), machine)["coordinates"].values
 
-    def checked(**given: Any) -> Any:
+    def checked(**given):
         return len(check_log(Log((Channel("coordinates", **given),)), machine))
 
-    def compared(time: Any, values: Any, most: Any) -> Any:
+    def compared(time, values, most):
         return tuple(time_offset(Channel("a", time, values, "m"), legs, most))
 
     return {
@@ -51,7 +48,7 @@ def calls() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     }
 
 
-def log_input(random: Random) -> tuple[str, Callable[[], Any]]:
+def log_input(random):
     """Return a name and a call that has a spoiled argument."""
     name = random.choice(sorted(calls()))
     function, good = calls()[name]

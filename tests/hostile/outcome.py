@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from traceback import extract_tb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
     seconds: float = 0.0
 
     @property
-    def is_fault(self) -> bool:
+    def is_fault(self):
         """Whether it is none of the good ones."""
         return self.kind not in (RESULT, REFUSED, LONG)
 
@@ -48,10 +48,10 @@ class Hang(BaseException):
 
 
 @contextmanager
-def time_limit(seconds: float, worked: float) -> Iterator[None]:
+def time_limit(seconds, worked):
     """Raise `Hang` inside after some time, and after some processor time `worked`."""
 
-    def end(*_: object) -> None:
+    def end(*_):
         raise Hang
 
     timers = (
@@ -71,7 +71,7 @@ def time_limit(seconds: float, worked: float) -> Iterator[None]:
 
 
 @contextmanager
-def aside() -> Iterator[None]:
+def aside():
     """Be in a folder that nobody needs: bad paths are written to as well."""
     with TemporaryDirectory() as folder:
         deep = Path(folder) / "a" / "b" / "c"
@@ -80,13 +80,11 @@ def aside() -> Iterator[None]:
             yield
 
 
-def outcome(
-    call: Callable[[], Any], *, may_take_long: bool = False, waits: bool = False
-) -> Outcome:
+def outcome(call, *, may_take_long=False, waits=False):
     """Return what becomes of a call: numpy must not warn, and results must not hold NaN."""
     began = perf_counter()
 
-    def ended(kind: str) -> Outcome:
+    def ended(kind):
         return Outcome(kind, perf_counter() - began)
 
     try:
@@ -105,7 +103,7 @@ def outcome(
     return ended(f"NaN in {unsound}" if unsound else RESULT)
 
 
-def described(error: BaseException) -> str:
+def described(error):
     """Return what an exception is and where it comes from."""
     own = [each for each in extract_tb(error.__traceback__) if "tests/hostile" not in each.filename]
     place = f"{own[-1].filename[-50:]}:{own[-1].lineno}" if own else "?"
@@ -116,7 +114,7 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__} at {place}: {text}"
 
 
-def not_a_number(value: Any, name: str = "result", depth: int = 0) -> str:
+def not_a_number(value, name="result", depth=0):
     """Return the name of a part that is NaN, or empty."""
     if isinstance(value, float | np.floating):
         return name if math.isnan(value) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from multiprocessing import get_context
@@ -18,7 +18,7 @@ from twin.errors import TwinError
 
 Input = tuple[str, Callable[[], Any]]
 
-GENERATORS: dict[str, Callable[[Random], Input]] = {
+GENERATORS = {
     "files": files.file_input,
     "calls": calls.call_input,
     "commands": commands.command_input,
@@ -58,14 +58,14 @@ class Judged(NamedTuple):
     outcome: Outcome
 
 
-def judged(kind: str, number: int, seed: int) -> Judged:
+def judged(kind, number, seed):
     """Return the outcome of the input of a kind, a number and a seed."""
     name, call = GENERATORS[kind](Random(f"{seed}/{kind}/{number}"))
     long = kind == "commands" and name in commands.LONG
     return Judged(kind, number, name, outcome(call, may_take_long=long, waits=kind == "ends"))
 
 
-def numbers(count: int) -> list[tuple[str, int]]:
+def numbers(count):
     """Return kind and number of so many inputs, the slow ones spread among the others."""
     listed = [(kind, k) for kind, share in SHARES.items() for k in range(round(share * count))]
     Random(0).shuffle(listed)
@@ -73,7 +73,7 @@ def numbers(count: int) -> list[tuple[str, int]]:
 
 
 @lru_cache(maxsize=1)
-def warmed_up() -> None:
+def warmed_up():
     """Use everything once as it should be: what is compiled then is not counted."""
     for call in calls.calls().values():
         with suppress(TwinError), aside():
@@ -87,15 +87,15 @@ def warmed_up() -> None:
             _written_and_used(texts()[seed % len(texts())], use, seed)
 
 
-def warm_up_commands() -> None:
+def warm_up_commands():
     """Run commands as they should be, in this process: what they compile is kept on disk."""
     for name, words in commands.BASES.items():
         if name != "workspace":  # it compiles nothing of its own
             with commands.alone():
-                commands.CliRunner().invoke(commands.app, [name, *words])
+                commands.CliRunner().invoke(commands.app, [name, *words.split()])
 
 
-def _written_and_used(text: str, use: Callable[..., Any], seed: int) -> None:
+def _written_and_used(text, use, seed):
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, suppress(TwinError):
@@ -104,7 +104,7 @@ def _written_and_used(text: str, use: Callable[..., Any], seed: int) -> None:
         use(file, Random(seed))
 
 
-def _part(arguments: tuple[list[tuple[str, int]], int]) -> list[Judged]:
+def _part(arguments):
     chosen, seed = arguments
     warmed_up()
     pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -113,7 +113,7 @@ def _part(arguments: tuple[list[tuple[str, int]], int]) -> list[Judged]:
     return [judged(kind, number, seed) for kind, number in chosen]
 
 
-def judge(count: int, seed: int = 0, processes: int = 2) -> list[Judged]:
+def judge(count, seed=0, processes=2):
     """Return the outcomes of so many inputs."""
     listed = numbers(count)
     warm_up_commands()
@@ -122,7 +122,7 @@ def judge(count: int, seed: int = 0, processes: int = 2) -> list[Judged]:
         return [each for part in pool.imap_unordered(_part, parts) for each in part]
 
 
-def table(found: Iterable[Judged]) -> str:
+def table(found):
     """Return a table of kinds and outcomes, and a line for each fault."""
     found = list(found)
     shown = Counter(

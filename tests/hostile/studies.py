@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -38,7 +36,12 @@ from twin.viewer.film import Look, write_film, write_picture
 REST = [0.0] * 6
 
 
-def study_calls(call: Any) -> dict[str, Any]:
+def part(function, name):
+    """Return a function that gives one part of what another one returns."""
+    return lambda **given: getattr(function(**given), name)
+
+
+def study_calls(call):
     """Return the calls by name, made by `call` of a function and its good arguments."""
     stewart = twin.load("stewart")
     springs = twin.load("micro_hexapod")
@@ -49,25 +52,25 @@ def study_calls(call: Any) -> dict[str, Any]:
     step = {"time": time, "response": 1.0 - np.exp(-9.0 * time)}
     found = {
         "Payload": (
-            lambda **o: Payload(**o).mass,
+            part(Payload, "mass"),
             {"mass": 5.0, "center": [0.0, 0.0, 0.1], "inertia": [1.0, 1.0, 1.0], "name": "box"},
         ),
         "with_payload": (
-            lambda **o: with_payload(**o).home,
+            part(with_payload, "home"),
             {"platform": stewart, "payload": Payload(3.0)},
         ),
-        "stiffness": (lambda **o: stiffness_matrix(**o).elastic, on | {"stiffness": None}),
+        "stiffness": (part(stiffness_matrix, "elastic"), on | {"stiffness": None}),
         "compliance matrix": (compliance_matrix, on | {"stiffness": None, "carried": None}),
-        "natural modes": (lambda **o: natural_modes(**o).frequencies, on | {"stiffness": None}),
+        "natural modes": (part(natural_modes, "frequencies"), on | {"stiffness": None}),
         "static pose": (static_pose, {"platform": springs, "wrench": REST, "guess": springs.home}),
-        "sag": (lambda **o: sag(**o).exact, on | {"wrench": REST}),
-        "with_gravity": (lambda **o: with_gravity(**o).home, {"platform": springs, "gravity": 9.0}),
+        "sag": (part(sag, "exact"), on | {"wrench": REST}),
+        "with_gravity": (part(with_gravity, "home"), {"platform": springs, "gravity": 9.0}),
         "dexterity": (
-            lambda **o: dexterity(**o).smallest,
+            part(dexterity, "smallest"),
             {"platform": stewart, "pose": stewart.home},
         ),
         "motor requirement": (
-            lambda **o: motor_requirement(**o).forces,
+            part(motor_requirement, "forces"),
             {"platform": stewart, "motion": sine, "wrench": REST, "samples": 20},
         ),
         "feasibility": (
@@ -75,7 +78,7 @@ def study_calls(call: Any) -> dict[str, Any]:
             {"platform": stewart, "motion": sine, "payload": 5.0, "wrench": REST, "samples": 20},
         ),
         "linearise": (
-            lambda **o: linearise(**o).mass,
+            part(linearise, "mass"),
             {"platform": stewart, "pose": stewart.home, "wrench": REST},
         ),
         "regulator": (
@@ -95,21 +98,21 @@ def study_calls(call: Any) -> dict[str, Any]:
             {"period": 1e-3, "delay": 1e-3},
         ),
         "linear modes": (
-            lambda **o: linear_modes(**o).frequencies,
+            part(linear_modes, "frequencies"),
             {"linear": _linear(), "law": None},
         ),
         "compliance": (compliance, {"linear": _linear(), "frequencies": [1.0, 2.0]}),
         "reference": (
-            lambda **o: sample_reference(**o).coordinates,
+            part(sample_reference, "coordinates"),
             {"platform": stewart, "motion": sine, "period": 0.01, "duration": 0.1},
         ),
         "StepSpecification": (
-            lambda **o: StepSpecification(**o).rise,
+            part(StepSpecification, "rise"),
             {"rise_time": 0.01, "rise": 0.9, "overshoot": 0.1},
         ),
         "step figures": (lambda **o: len(step_figures(**o)), step),
         "Manoeuvre": (
-            lambda **o: Manoeuvre(**o).duration,
+            part(Manoeuvre, "duration"),
             {
                 "name": "m",
                 "time": time,
@@ -118,11 +121,11 @@ def study_calls(call: Any) -> dict[str, Any]:
             },
         ),
         "make_manoeuvre": (
-            lambda **o: make_manoeuvre(**o).duration,
+            part(make_manoeuvre, "duration"),
             {"name": "braking", "car": None},
         ),
         "ClassicalWashout": (
-            lambda **o: ClassicalWashout(**o).period,
+            part(ClassicalWashout, "period"),
             {"platform": stewart, "head": [0.0, 0.0, 0.3], "settings": None, "period": 0.005},
         ),
         "live settings": (
@@ -156,15 +159,15 @@ def study_calls(call: Any) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def _linear() -> Any:
+def _linear():
     return linearise(twin.load("stewart"))
 
 
-def _worlds(call: Any) -> dict[str, Any]:
+def _worlds(call):
     """Return environments made, reset and stepped, alone and several at once."""
     found = {}
     for name in environment_ids():
-        env: Any = gymnasium.make(name).unwrapped
+        env = gymnasium.make(name).unwrapped
         found[f"reset {name}"] = call(_reset(env), {"seed": 3, "options": {}})
         drawn = dict.fromkeys(env.task.varied_settings)
         found[f"options {name}"] = call(_options(env), drawn)
@@ -186,30 +189,30 @@ def _worlds(call: Any) -> dict[str, Any]:
     return found
 
 
-def _reset(env: Any) -> Callable[..., Any]:
+def _reset(env):
     return lambda **given: env.reset(**given)[0]
 
 
-def _options(env: Any) -> Callable[..., Any]:
+def _options(env):
     usual = env.task.default_values()
     return lambda **given: env.reset(
         options={name: usual.get(name) if value is None else value for name, value in given.items()}
     )[0]
 
 
-def _step(env: Any) -> Callable[..., Any]:
-    def step(action: Any) -> Any:
+def _step(env):
+    def step(action):
         env.reset(seed=1)
         return env.step(action)[:2]
 
     return step
 
 
-def _make(kind: Any) -> Callable[..., Any]:
-    def make(**given: Any) -> Any:
+def _make(kind):
+    def make(**given):
         env = kind(**given)
         env.reset(seed=1)
         env.close()
-        return None
+        return
 
     return make

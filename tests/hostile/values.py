@@ -7,7 +7,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -18,19 +17,19 @@ Maker = Callable[[], Any]
 class Silent:
     """An object whose description fails, as some wrapped ones do."""
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         raise RuntimeError("no description")
 
 
-def nested(depth: int) -> list[Any]:
+def nested(depth):
     """Return a list in a list, and so on."""
-    value: list[Any] = []
+    value = []
     for _ in range(depth):
         value = [value]
     return value
 
 
-MAKERS: tuple[Maker, ...] = (
+MAKERS = (
     lambda: None,
     lambda: True,
     lambda: False,
@@ -152,7 +151,7 @@ TEXTS = (
 """Texts of the command line; no number among them means hours of honest work."""
 
 
-def bad_value(random: Random) -> Any:
+def bad_value(random):
     """Return a value of the list, now and then one inside another."""
     value = random.choice(MAKERS)()
     chance = random.random()
@@ -163,7 +162,7 @@ def bad_value(random: Random) -> Any:
     return value
 
 
-def spoiled(value: Any, random: Random) -> Any:
+def spoiled(value, random):
     """Return something that is not quite a good value: most often an array with a fault."""
     if isinstance(value, str | type(None) | bool | dict) or random.random() < 0.6:
         return bad_value(random)

@@ -41,6 +41,8 @@ def test_columns_of_any_title_are_axes_about_home_or_in_the_base_frame(tmp_path)
         read_motion(path, stewart)
     with refused("same column"):
         read_motion(path, stewart, columns=titles | {"x": titles["z"]})
+    with refused("columns"):
+        read_motion(path, stewart, columns={"z": 3})
 
 
 @pytest.mark.slow

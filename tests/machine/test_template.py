@@ -19,6 +19,7 @@ from twin.machine.quantity import merged
 from twin.plant.plant import Plant
 
 
+@pytest.mark.slow
 def test_template_is_a_machine_that_runs(subtests, tmp_path):
     for legs in LEG_KINDS:
         with subtests.test(f"{legs}"):

@@ -164,6 +164,9 @@ def test_bad_use_is_refused():
     for options in ({"max_counts": 2048}, {"max_homing_counts": 0}, {"max_counts": np.nan}):
         with refused(next(iter(options))):
             decoder(**options)
+    for resolution in (STEP, [0.0], [-STEP]):
+        with refused("resolution"):
+            EncoderDecoder(resolution, [TURN])
     decoding = decoder()
     decoding.start([0.0])
     with refused("has not seen"):

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from tolerance import max_abs
 
-from twin.basics.arrays import FloatArray
 from twin.papers.compliant_legs.machine import (
     NO_LOAD,
-    CompliantMachine,
-    Load,
     least_squares,
 )
 from twin.papers.compliant_legs.rest import (
     Equilibrium,
     Linearisation,
-    StaticForces,
     locked_deflection,
     platform_and_legs,
     static_forces,
 )
 
 
-def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD) -> Equilibrium:
+def held_equilibrium(machine, pose, given=NO_LOAD):
     """Return the smallest actuator forces and the deflections at rest at a pose `(7,)`."""
     place, n = np.asarray(pose, dtype=float), machine.n_legs
     # The platform's forces are affine in the actuators': deflections follow from the springs.
@@ -37,16 +31,14 @@ def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD
     return Equilibrium(place, deflection, extension, forces, -at.joints, given)
 
 
-def _held(
-    machine: CompliantMachine, pose: FloatArray, forces: FloatArray, given: Load
-) -> tuple[FloatArray, StaticForces]:
+def _held(machine, pose, forces, given):
     """Return the deflections under given actuator forces, and all forces with them."""
     relaxed = static_forces(machine, pose, np.zeros(machine.n_legs), forces, given)
     deflection = relaxed.springs / machine.stiffness
     return deflection, static_forces(machine, pose, deflection, forces, given)
 
 
-def held_linearisation(machine: CompliantMachine, at: Equilibrium) -> Linearisation:
+def held_linearisation(machine, at):
     """Return the small motions of platform and deflections under constant actuator forces.
 
     They have 6 + n degrees of freedom: the springs push the masses m1 and m2 against the actuator's

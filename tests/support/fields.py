@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from twin.analysis.platform import Platform
 from twin.kernels.dynamics.assembly import BODY_GRAVITY
 
@@ -11,7 +9,7 @@ LEANING = (2.3, -1.7, -6.1)
 """[m/s2]; no entry zero or like another."""
 
 
-def in_field(platform: Platform, field: Any) -> Platform:
+def in_field(platform, field):
     """Return the machine where every body feels `field` (3,) [m/s2]; None: as it is."""
     if field is None:
         return platform

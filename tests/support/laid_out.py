@@ -26,24 +26,24 @@ def laid_out(base=None, top=None, legs="ups", **changes):
 SERVO_BASE = {"radius": "80 mm", "chord": "60 mm", "center_angle": 0.0}
 SERVO_TOP = {"radius": "60 mm", "chord": "30 mm", "center_angle": "60 deg"}
 
-SERVOS = {
-    "axis": "radial",
-    "zero": "horizontal",
-    "branch": "inward",
-    "mirrored": [1, 3, 5],
-    "crank_length": "24 mm",
-    "rod_length": "140 mm",
-    "actuator": {"source": "Test", "minimum": "-60 deg", "maximum": "60 deg"},
-}
+SERVOS = tomllib.loads("""
+axis = "radial"
+zero = "horizontal"
+branch = "inward"
+mirrored = [1, 3, 5]
+crank_length = "24 mm"
+rod_length = "140 mm"
+actuator = {source = "Test", minimum = "-60 deg", maximum = "60 deg"}
+""")
 """Hobby servos: axes along the radius, horns level at angle 0, away from those of the pair."""
 
-CRANK = {
-    "source": "Test",
-    "kind": "rigid",
-    "mass": "20 g",
-    "center_of_mass": ["2 mm", "1 mm", "9 mm"],
-    "inertia": [[3e-6, 2e-7, -1e-7], [2e-7, 2e-6, 3e-7], [-1e-7, 3e-7, 2e-6]],
-}
+CRANK = tomllib.loads("""
+source = "Test"
+kind = "rigid"
+mass = "20 g"
+center_of_mass = ["2 mm", "1 mm", "9 mm"]
+inertia = [[3e-6, 2e-7, -1e-7], [2e-7, 2e-6, 3e-7], [-1e-7, 3e-7, 2e-6]]
+""")
 """A crank without any symmetry."""
 
 

@@ -1,4 +1,4 @@
-"""A machine in Pinocchio, an independent multibody library, built from the file's numbers alone.
+"""A machine in Pinocchio, an independent multibody library, built from its parameters alone.
 
 An open tree: a free platform, and per leg three joints: two hinges and a slide for UPS legs and
 struts, crank hinge and two hinges at the elbow for RSS legs.
@@ -9,39 +9,14 @@ from functools import cached_property
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 from tolerance import max_abs
 
-Array = NDArray[np.float64]
+from twin.machine.file.read import parameters_from
+
 FRAME = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
 
 KINDS = ("ups", "strut", "rss")
 """Kinds of legs that the tree knows."""
-
-
-UNITS = {
-    "deg": math.pi / 180.0,
-    "mm": 1e-3,
-    "kg mm2": 1e-6,
-    "N/um": 1e6,
-    "kN/m": 1e3,
-    "N s/m": 1.0,
-}
-
-
-def number(value):
-    """Return a number of the file in SI units."""
-    if not isinstance(value, str):
-        return float(value)
-    size, unit = value.split(maxsplit=1)
-    return float(size) * UNITS[unit]
-
-
-def numbers(values):
-    """Return lists of numbers of the file, nested or not, in SI units."""
-    if isinstance(values, (list, tuple)):
-        return np.array([numbers(value) for value in values])
-    return number(values)
 
 
 def crank_angle(tip, axis, zero, lengths, outward):
@@ -60,47 +35,10 @@ def crank_angle(tip, axis, zero, lengths, outward):
     return math.remainder(math.atan2(y, x) + (half if outward else -half), 2.0 * math.pi)
 
 
-def joint_points(table):
-    if "coordinates" in table:
-        return np.asarray(numbers(table["coordinates"]))
-    points = []
-    for k in range(3):
-        for sign in (-1, 1):
-            angle = number(table["center_angle"]) + math.radians(120.0 * k)
-            angle += sign * number(table["half_spacing"])
-            points.append([math.cos(angle), math.sin(angle), number(table.get("height", 0.0))])
-    radius, shift = number(table["radius"]), table.get("shift", 0)
-    listed = [points[(i - shift) % 6] for i in range(6)]
-    return np.array(listed) * [radius, radius, 1.0]
-
-
-def body_inertia(table, turn):
-    """Return Pinocchio's inertia of a body given in the file, its frame mapped by `turn`."""
-    if table.get("kind") == "cylinder":
-        outer, inner = number(table["outer_radius"]), number(table.get("inner_radius", 0.0))
-        length, start = number(table["length"]), number(table.get("start", 0.0))
-        mass = table["density"] * math.pi * (outer**2 - inner**2) * length
-        across = mass * (3 * (outer**2 + inner**2) + length**2) / 12
-        tensor = np.diag([across, across, mass * (outer**2 + inner**2) / 2])
-        center = np.array([0.0, 0.0, start + length / 2])
-    else:
-        mass = table["mass"]
-        center = numbers(table.get("center_of_mass", [0.0, 0.0, 0.0]))
-        tensor = numbers(table["inertia"])
-        tensor = np.diag(tensor) if tensor.ndim == 1 else tensor
-    return pinocchio.Inertia(mass, turn @ center, turn @ tensor @ turn.T)
-
-
-def leg_tables(content):
-    """Return the table of every leg, its variant's entries in place of the common ones."""
-    tables = []
-    for number in range(1, 7):
-        table = dict(content["leg"])
-        for variant in content.get("variant", []):
-            if number in variant["legs"]:
-                table |= {key: value for key, value in variant.items() if key != "legs"}
-        tables.append(table)
-    return tables
+def inertia_of(body, turn):
+    """Return Pinocchio's inertia of a rigid body, its frame mapped by `turn`."""
+    tensor = turn @ body.inertia_tensor @ turn.T
+    return pinocchio.Inertia(body.mass, turn @ body.center_of_mass_vector, tensor)
 
 
 def tilted(axis, angle):
@@ -113,35 +51,28 @@ class Tree:
 
     Attributes:
         actuated: places of the actuators' rates among the tree's velocities.
-        at_zero: actuator coordinates where the tree's joints are zero.
     """
 
     def __init__(self, content):
-        self.base = joint_points(content["base"]["joints"])
-        self.top = joint_points(content["platform"]["joints"])
-        home = np.array(content["home"].get("orientation", [1.0, 0.0, 0.0, 0.0]))
-        home /= np.linalg.norm(home)
-        position = numbers(content["home"]["position"])
-        rotation = pinocchio.Quaternion(home[0], *home[1:]).toRotationMatrix()
-        self.home = np.concatenate([position, home])
-        self.home_vectors = position + self.top @ rotation.T - self.base
+        machine = parameters_from(content, "platform.toml")
+        self.base, self.top = machine.base.joints.points, machine.platform.joints.points
+        self.home = np.array([*machine.home.position, *machine.home.orientation])
+        self.home_vectors, self.first_axes = machine.home_leg_vectors, machine.first_axes
         self.model = pinocchio.Model()
-        self.model.gravity.linear[:] = [0.0, 0.0, -content["gravity"]]
+        self.model.gravity.linear[:] = [0.0, 0.0, -machine.gravity]
         self.platform_joint = self.add_joint(
             0, pinocchio.JointModelFreeFlyer(), np.zeros(3), "platform"
         )
-        self.model.appendBodyToJoint(
-            self.platform_joint,
-            body_inertia(content["platform"]["body"], np.eye(3)),
-            pinocchio.SE3.Identity(),
-        )
-        self.at_zero = np.zeros(6)
+        self.add_body(self.platform_joint, inertia_of(machine.platform.body, np.eye(3)))
         self.spring_table = np.zeros((6, 3))
-        legs = leg_tables(content)
-        cranked = legs[0]["kind"] == "rss"
+        cranked = machine.leg.kind == "rss"
         self.actuated = np.arange(6 if cranked else 8, 24, 3)
         add = self.add_cranked_leg if cranked else self.add_straight_leg
-        self.tips = [self.add_tip(i, *add(i, leg)) for i, leg in enumerate(legs)]
+        self.tips = [self.add_tip(i, *add(i, leg)) for i, leg in enumerate(machine.legs)]
+
+    def add_body(self, joint, inertia):
+        """Add a body to a joint, whose frame it shares."""
+        self.model.appendBodyToJoint(joint, inertia, pinocchio.SE3.Identity())
 
     def add_joint(self, parent, joint, place, name):
         """Add a joint at a place of its parent's frame; return its number."""
@@ -163,41 +94,35 @@ class Tree:
         """Add a leg that changes its length; return its last joint and the place of its tip."""
         length = float(np.linalg.norm(self.home_vectors[i]))
         along = self.home_vectors[i] / length
-        first = leg["first_axis"]
-        first = np.cross(along, [0.0, 0.0, 1.0]) if first == "horizontal" else np.array(first)
-        first = first / np.linalg.norm(first)
+        first = self.first_axes[i]
         second = np.cross(first, along)
         second /= np.linalg.norm(second)
         # Columns: the frame of the file's body data at home, whose axes are those of the base
         # here: joints of the tree have no rotation at home.
-        angle = number(leg.get("frame_angle", 0.0))
+        angle = leg.frame_angle
         x = math.cos(angle) * second + math.sin(angle) * np.cross(along, second)
-        mirror = -1.0 if i + 1 in leg.get("mirrored", []) else 1.0
+        mirror = -1.0 if i + 1 in leg.mirrored else 1.0
         turn = np.column_stack([mirror * x, np.cross(along, x), along])
         hinge = self.add_hinge(0, first, self.base[i], f"first_{i}")
         cross = self.add_hinge(hinge, second, np.zeros(3), f"second_{i}")
         slide = self.add_joint(
             cross, pinocchio.JointModelPrismaticUnaligned(along), length * along, f"slide_{i}"
         )
-        identity = pinocchio.SE3.Identity()
-        self.model.appendBodyToJoint(cross, body_inertia(leg["housing"], turn), identity)
-        self.model.appendBodyToJoint(slide, body_inertia(leg["rod"], turn), identity)
-        self.at_zero[i] = length
-        axial = leg.get("axial", {"stiffness": 0.0, "damping": 0.0})
-        rest = number(axial.get("rest_length", length)) - length
-        self.spring_table[i] = number(axial["stiffness"]), number(axial["damping"]), rest
+        self.add_body(cross, inertia_of(leg.housing, turn))
+        self.add_body(slide, inertia_of(leg.rod, turn))
+        if leg.kind == "strut":
+            spring = leg.axial
+            rest = (spring.rest_length or length) - length
+            self.spring_table[i] = spring.stiffness, spring.damping, rest
         return slide, np.zeros(3)
 
     def add_cranked_leg(self, i, leg):
         """Add a crank and a rod; return the rod's last joint and the place of its tip."""
-        axis = leg["axis"]
-        axis = np.cross([0.0, 0.0, 1.0], self.base[i]) if axis == "tangential" else np.array(axis)
-        axis = axis / np.linalg.norm(axis)
-        zero = np.array(leg.get("zero", [0.0, 0.0, 1.0]), dtype=float)
-        zero -= (zero @ axis) * axis
+        axis = self.first_axes[i]
+        zero = np.array(leg.zero) - (np.array(leg.zero) @ axis) * axis
         zero /= np.linalg.norm(zero)
-        crank, rod = number(leg["crank_length"]), number(leg["rod_length"])
-        outward = leg.get("branch", "outward") == "outward"
+        crank, rod = leg.crank_length, leg.rod_length
+        outward = leg.branch == "outward"
         angle = crank_angle(self.home_vectors[i], axis, zero, (crank, rod), outward)
         along = tilted(axis, angle) @ zero
         elbow = crank * along
@@ -208,14 +133,10 @@ class Tree:
         cross = self.add_hinge(hinge, axis, elbow, f"first_{i}")
         last = self.add_hinge(cross, second, np.zeros(3), f"second_{i}")
         turn = np.column_stack([axis, np.cross(along, axis), along])
-        identity = pinocchio.SE3.Identity()
-        self.model.appendBodyToJoint(hinge, body_inertia(leg["crank"], turn), identity)
-        table = leg["rod"]
-        mass = table.get("mass") or table["density"] * math.pi * table["radius"] ** 2 * rod
+        self.add_body(hinge, inertia_of(leg.crank, turn))
         direction = reach / rod
-        slender = mass * rod**2 / 12.0 * (np.eye(3) - np.outer(direction, direction))
-        self.model.appendBodyToJoint(last, pinocchio.Inertia(mass, 0.5 * reach, slender), identity)
-        self.at_zero[i] = angle
+        slender = leg.rod_mass * rod**2 / 12.0 * (np.eye(3) - np.outer(direction, direction))
+        self.add_body(last, pinocchio.Inertia(leg.rod_mass, 0.5 * reach, slender))
         return last, reach
 
     def passive(self, q, v):
@@ -225,10 +146,6 @@ class Tree:
         forces[self.actuated] = stiffness * (rest - q[self.actuated + 1])
         forces[self.actuated] -= damping * v[self.actuated]
         return forces
-
-    def springs(self):
-        """Return stiffness [N/m] and damping [N s/m] `(6,)` along the legs."""
-        return self.spring_table[:, 0], self.spring_table[:, 1]
 
     def spring_energy(self, q):
         """Return the energy [J] in the springs along the legs."""

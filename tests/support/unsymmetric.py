@@ -1,15 +1,17 @@
 """Machines that have no symmetry, plane or axis to hide a fault behind, one per kind of leg."""
 
+import tomllib
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 from shipped import shipped_content
 
 from twin.machine.file.read import parameters_from
 
-BODY = {
-    "center_of_mass": [0.06, -0.04, 0.15],
-    "inertia": [[3.0, 0.4, -0.2], [0.4, 2.0, 0.3], [-0.2, 0.3, 4.0]],
-}
+BODY = tomllib.loads("""
+center_of_mass = [0.06, -0.04, 0.15]
+inertia = [[3.0, 0.4, -0.2], [0.4, 2.0, 0.3], [-0.2, 0.3, 4.0]]
+""")
 """Of machines of the size of `stewart`: off the reference point, axes tilted."""
 
 TURN = [0.9950376877284599, 0.05, -0.05, 0.07]
@@ -49,16 +51,18 @@ def _turn_home(content):
 def _upu(content):
     """Screws of much lead, and rods whose spin shows."""
     _ups(content)
-    content["leg"]["rod"] = {
-        "source": "Test",
-        "kind": "symmetric",
-        "mass": 11.7,
-        "center": -0.4344,
-        "transverse_inertia": 0.402,
-        "axial_inertia": 0.3,
-    }
-    screw = {"source": "Test", "lead": "40 mm", "hand": "left"}
-    content["leg"] |= {"kind": "upu", "platform_axis": [1.0, 0.4, -0.2], "screw": screw}
+    content["leg"] |= tomllib.loads("""
+kind = "upu"
+platform_axis = [1.0, 0.4, -0.2]
+screw = {source = "Test", lead = "40 mm", hand = "left"}
+[rod]
+source = "Test"
+kind = "symmetric"
+mass = 11.7
+center = -0.4344
+transverse_inertia = 0.402
+axial_inertia = 0.3
+""")
 
 
 def _ups(content):
@@ -72,10 +76,10 @@ def _ups(content):
 def _strut(content):
     _joints(content, 0.01)
     content["home"]["orientation"] = TURN
-    content["platform"]["body"] |= {
-        "center_of_mass": [0.02, -0.01, -0.28],
-        "inertia": [[0.06, 0.01, -0.01], [0.01, 0.05, 0.01], [-0.01, 0.01, 0.08]],
-    }
+    content["platform"]["body"] |= tomllib.loads("""
+center_of_mass = [0.02, -0.01, -0.28]
+inertia = [[0.06, 0.01, -0.01], [0.01, 0.05, 0.01], [-0.01, 0.01, 0.08]]
+""")
     content["leg"] |= {"first_axis": [0.3, 1.0, 0.4], "frame_angle": "20 deg", "mirrored": [1, 4]}
     content["leg"]["rod"]["center_of_mass"] = [0.004, -0.006, -0.05]
     axial = {"stiffness": 3e6, "damping": 700.0, "rest_length": 0.31}
@@ -87,27 +91,37 @@ def _viscoelastic(content):
     _turn_home(content)
     content["platform"]["body"] |= BODY
     content["leg"]["first_axis"] = [0.3, 1.0, 0.4]
-    change = {"spring_mass": 3.0, "follower_mass": 4.0, "stiffness": 8e4, "damping": 200.0}
-    content["variant"] = [
-        {"legs": [2, 5], "source": "Test", **change},
-        {"legs": [3], "source": "Test", "spring_length": 0.12, "follower_length": 0.15},
-    ]
+    content |= tomllib.loads("""
+[[variant]]
+legs = [2, 5]
+source = "Test"
+spring_mass = 3.0
+follower_mass = 4.0
+stiffness = 8e4
+damping = 200.0
+[[variant]]
+legs = [3]
+source = "Test"
+spring_length = 0.12
+follower_length = 0.15
+""")
 
 
 def _rss(content):
     _joints(content, 0.05)
     _turn_home(content)
     content["platform"]["body"] |= BODY
-    content["leg"]["zero"] = [0.2, -0.1, 1.0]
     content["leg"]["actuator"] |= {"minimum": -3.0, "maximum": 3.0}
-    content["leg"]["crank"] = {
-        "source": "Test",
-        "kind": "rigid",
-        "mass": 2.5,
-        "center_of_mass": [0.03, 0.05, 0.35],
-        "inertia": [[0.3, 0.01, 0.02], [0.01, 0.28, -0.015], [0.02, -0.015, 0.05]],
-    }
-    content["leg"]["rod"] = {"source": "Test", "mass": 1.2}
+    content["leg"] |= tomllib.loads("""
+zero = [0.2, -0.1, 1.0]
+rod = {source = "Test", mass = 1.2}
+[crank]
+source = "Test"
+kind = "rigid"
+mass = 2.5
+center_of_mass = [0.03, 0.05, 0.35]
+inertia = [[0.3, 0.01, 0.02], [0.01, 0.28, -0.015], [0.02, -0.015, 0.05]]
+""")
     content["variant"] = [
         {"legs": [2, 5], "source": "Test", "branch": "inward", "rod_length": 0.75},
         {"legs": [3], "source": "Test", "axis": [0.9, 0.3, 0.2], "crank_length": 0.7},

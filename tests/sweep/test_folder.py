@@ -135,14 +135,19 @@ def test_options_are_checked(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "no status"])
 def test_a_damaged_line_is_computed_again(damage, tmp_path, monkeypatch):
     found = computed(monkeypatch)
     table = run_sweep(small(), tmp_path, backend="serial")
     file = tmp_path / "runs.jsonl"
     whole = file.read_bytes()
     last_line = whole.rindex(b"\n")
-    file.write_bytes(whole[: last_line + {"cut": 200, "empty": 0}[damage]])
+    damaged_line = {
+        "cut": whole[last_line : last_line + 200],
+        "empty": b"",
+        "no status": whole[last_line:].replace(b'"status"', b'"state"'),
+    }
+    file.write_bytes(whole[:last_line] + damaged_line[damage])
     (tmp_path / "results.parquet").write_bytes(b"PAR1 no more")
     assert read_results(tmp_path).num_rows == 2, "the others can be read"
     again = run_sweep(small(), tmp_path, backend="serial")

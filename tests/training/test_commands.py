@@ -45,7 +45,7 @@ def test_evaluation_is_printed_and_written(tmp_path):
 def test_differences_from_the_training_are_printed_above_the_table():
     arguments = ("--policy", "stewart_isolation", "--engine", "analytic", "--jobs", 1)
     options = ("--option", "acceleration=0.2", "--option", "max_episode_steps=20", "--episodes", 1)
-    result = console("evaluate", "twin/VibrationIsolation-v0", *arguments, *options)
+    result = console("evaluate twin/VibrationIsolation-v0", *arguments, *options)
     head, _, below = " ".join(result.output.split()).partition("transmissibility")
     changed = "acceleration 0.2 (training: null), max_episode_steps 20 (training: 800)."
     assert f"stewart_isolation is not evaluated as it was trained: {changed}" in head
@@ -55,20 +55,20 @@ def test_differences_from_the_training_are_printed_above_the_table():
 @pytest.mark.parametrize(
     ("command", "options", "word"),
     [
-        ("evaluate", ("--policy", "nobody"), "nobody"),
-        ("evaluate", ("--option", "colour"), "name=value"),
-        ("evaluate", ("--json", "a.txt"), ".json"),
-        ("evaluate", ("--markdown", "a.txt"), ".md"),
-        ("evaluate", ("--machine", "nothing"), "nothing"),
-        ("train", ("--out", "run", "--steps", "inf"), "steps"),
-        ("train", ("--out", "run", "--steps", "0"), "steps"),
-        ("train", ("--out", "run", "--hyperparameter", "gamma=0.9"), "gamma"),
+        ("evaluate", "--policy nobody", "nobody"),
+        ("evaluate", "--option colour", "name=value"),
+        ("evaluate", "--json a.txt", ".json"),
+        ("evaluate", "--markdown a.txt", ".md"),
+        ("evaluate", "--machine nothing", "nothing"),
+        ("train", "--out run --steps inf", "steps"),
+        ("train", "--out run --steps 0", "steps"),
+        ("train", "--out run --hyperparameter gamma=0.9", "gamma"),
     ],
 )
 def test_faults_end_in_one_line(command, options, word, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = ("--policy", "zero", "--jobs", "1", "--episodes", "1") if command == "evaluate" else ()
-    result = console(command, TRACKING, *given, *options, code=2)
+    given = "--policy zero --jobs 1 --episodes 1" if command == "evaluate" else ""
+    result = console(f"{command} {TRACKING} {given} {options}", code=2)
     assert word in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())

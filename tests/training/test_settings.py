@@ -20,7 +20,7 @@ def test_tasks_have_their_own_algorithms():
         assert (found.algorithm, found.envs) == (("ppo", 64) if with_ppo else ("ars", 384))
         given = training_settings("sac", {}, environment=name, steps=1, envs=3)
         assert (given.algorithm, given.envs) == ("sac", 3)
-    text = console("train", "--help", env={"COLUMNS": "300"}).output
+    text = console("train --help", env={"COLUMNS": "300"}).output
     assert "ppo for tracking and foreign tasks, ars for the others" in text
     assert "384 for ars, 64 for others" in text
 

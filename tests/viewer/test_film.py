@@ -279,23 +279,23 @@ def test_the_command_draws_a_saved_run(tmp_path):
     rise = lifted(platform, 0.08)
     saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"
     looks = ["--view", "90,-8", "--pixels", "96x72", "--instant", 0.1, "--dark"]
-    console("render", "stewart", "--replay", saved, *looks, "--out", out)
+    console("render stewart --replay", saved, *looks, "--out", out)
     seen = drawn(platform, rise, 0.1, SMALL._replace(view=(90.0, -8.0), dark=True))
     assert_array_equal(read_png(out), seen)
-    other = console("render", "srspm", "--replay", saved, "--out", out, code=2)
+    other = console("render srspm --replay", saved, "--out", out, code=2)
     assert "is of a machine 'stewart'" in other.stderr
 
 
 def test_wrong_arguments_end_in_one_line(subtests, tmp_path, monkeypatch):
     for options, words in [
-        (("--out", "clip.gif", "--pixels", "640"), "pixels"),
-        (("--out", "clip.gif", "--instant", "1"), "instant"),
-        (("--out", "clip.gif", "--duration", "0.05", "--playback", "0"), "playback: "),
-        (("--out", "clip.png", "--frame-rate", "10"), "frame_rate"),
-        (("--out", "clip.png", "--replay", "none.npz", "--motion", "sine"), "leave out"),
+        ("--out clip.gif --pixels 640", "pixels"),
+        ("--out clip.gif --instant 1", "instant"),
+        ("--out clip.gif --duration 0.05 --playback 0", "playback: "),
+        ("--out clip.png --frame-rate 10", "frame_rate"),
+        ("--out clip.png --replay none.npz --motion sine", "leave out"),
     ]:
         with subtests.test(f"{options}"):
             monkeypatch.chdir(tmp_path)
-            result = console("render", "stewart", *options, code=2)
+            result = console(f"render stewart {options}", code=2)
             assert words in result.stderr and result.stderr.startswith("twin: ")
             assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Progress bars, and a word on compiling, for what takes long."""
+"""Progress bars for long work, and a message when compiling begins."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Progress:
 
 
 class Watcher(event.Listener):
-    """Pauses garbage collection while numba compiles (a fifth of the time); reports it once.
+    """Pauses garbage collection while numba compiles, which saves a fifth; prints one message.
 
     Numba's own lock lets one thread compile at a time, and a kernel compiles those that it calls.
     """
@@ -110,5 +110,5 @@ class Watcher(event.Listener):
 
 
 def watch_compilation() -> None:
-    """Report and time all compilations of this process."""
+    """Watch all compilations of this process; see `Watcher`."""
     event.register(COMPILE_EVENT, Watcher())  # type: ignore[no-untyped-call]

@@ -81,7 +81,7 @@ class LegErrors:
         return np.where(angles, 1.0 / self.arms[:, None], 1.0)
 
     def rows(self, errors: FloatArray) -> FloatArray:
-        """Return the kernels' constants of the legs with errors `(n, k)`.
+        """Return the kernels' constants `(n, LEG_SIZE)` of the legs with errors `(n, k)`.
 
         The errors of a crank's axis are twice the axis times the tangent of half the angle of its
         turn, the angle itself for small ones.
@@ -103,9 +103,10 @@ class LegErrors:
         return rows
 
     def slopes(self, errors: FloatArray) -> FloatArray:
-        """Return the derivatives `(n k, n, LEG_SIZE)` of `rows` by the errors, leg after leg.
+        """Return the derivatives of `rows` by each of the n k errors, leg after leg.
 
-        By complex steps, which are exact: rows are rational functions of the errors.
+        Their shape is `(n k, n, LEG_SIZE)`, the last two axes those of `rows`. By complex steps,
+        which are exact to rounding, because `rows` are rational functions of the errors.
         """
         steps = 1j * COMPLEX_STEP * np.eye(errors.size).reshape(-1, *self.shape)
         return np.array([self.rows(errors + step).imag / COMPLEX_STEP for step in steps])

@@ -191,12 +191,11 @@ def _emulation(
     """Return the emulated machine connected to its link."""
     from twin.link.emulation import Emulation
     from twin.link.transport import UdpLink, parse_address
-    from twin.link.transport.address import check_allowed, resolved_host
+    from twin.link.transport.address import check_allowed
 
     receivers = [parse_address(text, "to") for text in to]
     for receiver in receivers:
-        hosts = [host for host in allowed if resolved_host(host, "allow_remote") == receiver.host]
-        check_allowed(receiver, hosts, "to")
+        check_allowed(receiver, allowed, "to")
     address, legs = parse_address(listen, "listen"), emulated.platform.n_actuators
     link = UdpLink(address, legs, "command", allowed=allowed)
     return Emulation(emulated, link, receivers=receivers)

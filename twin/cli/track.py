@@ -63,8 +63,9 @@ def track(
     from twin.cli.tables.analysis import print_banner
     from twin.control import make_controller
 
-    check_files(reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), report=report)
-    check_files(reads=(motion,), readings=(readings, ".csv"))
+    check_files(
+        reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), readings=(readings, ".csv"), report=report
+    )
     platform = load(machine, configuration, limits=not no_limits)
     if readings is not None:
         _check_sensor(platform)
@@ -94,7 +95,11 @@ def track(
 
 
 def _check_sensor(platform: Platform) -> None:
-    """Refuse readings of a machine without an inertial sensor."""
+    """Refuse the option `--readings` for a machine without an inertial sensor.
+
+    Raises:
+        InputError: the machine has none.
+    """
     from twin.errors import InputError
 
     if platform.parameters.imu is None:

@@ -75,19 +75,21 @@ def check_files(
 
     Raises:
         InputError: wrong ending, a folder, a file in a folder that does not exist, one that exists
-            and is not to be replaced, or one that the command reads.
+            and is not to be replaced, or one that the command reads or another option names.
         MissingDependencyError: a page, a Parquet or an MCAP file is to be written, and its library
             is not installed.
     """
-    reads = tuple(reads)
+    taken_names = [name for name in reads if name]
     files |= {"report": (report, PAGE_ENDING), "json": (json, ".json")}
     for option, (path, *endings) in files.items():
         if path is not None:
             with renamed_fields(path=option):
                 check_writable(path, *endings)
             check_replaced(path, option, replace=replace)
-            if any(_is_same_file(path, name) for name in reads if name):
-                raise InputError(option, f"{path} is a file that is read; name another one")
+            if any(_is_same_file(path, name) for name in taken_names):
+                message = f"{path} is also read, or written by another option; name another file"
+                raise InputError(option, message)
+            taken_names.append(path)
             if PAGE_ENDING in endings:
                 optional("plotly")
             if path.suffix == ".parquet":
@@ -97,9 +99,9 @@ def check_files(
 
 
 def _is_same_file(path: Path, name: str | Path) -> bool:
-    """Return whether a name is that of an existing file, the one at a path."""
+    """Return whether a path and a name are those of one file, which need not exist."""
     try:
-        return path.samefile(name)
+        return path.resolve() == Path(name).resolve() or path.samefile(name)
     except (OSError, ValueError):
         return False
 

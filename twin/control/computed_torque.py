@@ -298,7 +298,7 @@ class Prediction:
         whole_periods = int(drives.lead / period + 1e-9)
         remainder = drives.lead - whole_periods * period
         self.lead = drives.lead + 0.5 * period if enabled else 0.0
-        # The last half period belongs to the next command; the last one is taken for it.
+        # In the last half period the command now computed acts; the latest kept stands in for it.
         durations = [remainder, *[period] * whole_periods, 0.5 * period]
         self._reading_age = 0.5 * period if enabled and drives.resolution.any() else 0.0
         self._spans = np.array(durations) if enabled else np.zeros(0)

@@ -495,9 +495,9 @@ def _checked(command: Any, n: int) -> Command:
         raise InputError(
             "controller", f"must return a Command of a known mode, not {brief(command)}"
         )
-    command, mode, feedforward, brakes = command
+    values, mode, feedforward, brakes = command
     return Command(
-        _copied_row(command, n),
+        _copied_row(values, n),
         mode,
         None if feedforward is None else _copied_row(feedforward, n),
         None if brakes is None else _copied_row(brakes, n),

@@ -125,9 +125,10 @@ def joint_points(specification: Specification, values: FloatArray) -> tuple[Floa
 def load_of(
     specification: Specification, radius: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mass, height of the centre and moments of plates with the payload on them.
+    """Return mass, height of the centre and moments of inertia of plates with the payload.
 
-    Plates are those that `twin new` estimates for a radius of their joints `(m,)` [m].
+    Heights are above the platform joints, moments `(m, 3)` are about the common centre. Plates are
+    those that `twin new` estimates for a `radius` of their joints `(m,)` [m].
     """
     plate, payload = estimates.plate(radius, None), specification.payload
     moments = plate.tensor.T

@@ -453,7 +453,10 @@ def _with_joints(text: str, machine: Candidates) -> str:
 
 
 def _poses(tasks: Tasks, machine: Platform) -> FloatArray:
-    """Return the poses `(k, 7)` of tasks of a machine."""
+    """Return the poses `(k, 7)` of tasks, which are relative to home, for a machine.
+
+    Home is level, so that only its position is added.
+    """
     return np.asarray(tasks.offsets + np.array([*machine.home[:3], *np.zeros(4)]))
 
 

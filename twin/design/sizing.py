@@ -224,10 +224,8 @@ def sizing_results(sized: Sequence[SizedDrive]) -> Results:
 
 
 def _figure(sized_drive: SizedDrive) -> Any:
-    speeds, torques = (
-        RPM * np.abs(sized_drive.motor_speed.ravel()),
-        np.abs(sized_drive.motor_torque.ravel()),
-    )
+    speeds = RPM * np.abs(sized_drive.motor_speed.ravel())
+    torques = np.abs(sized_drive.motor_torque.ravel())
     lines = [Line("motion", speeds, torques, "markers")]
     limits = (
         ("peak", sized_drive.drive.peak_torque, "line"),

@@ -88,7 +88,10 @@ def by_ending(name: str, table: dict[str, tuple[float, float]]) -> tuple[float, 
 
 
 def is_angle(name: str) -> bool:
-    """Return whether a free number of a design is an angle; spacings are, others are lengths."""
+    """Return whether a free number of a design is an angle [rad]; the others are lengths [m].
+
+    Angles are those named so, and the spacings of pairs of joints on a circle.
+    """
     return name.endswith(("spacing", "angle"))
 
 
@@ -446,13 +449,16 @@ def read_rows(path: str | Path, units: dict[str, str]) -> list[tuple[int, str, d
             the column's name.
 
     Raises:
-        InputError: the file cannot be read, a column is missing, or an entry is no number.
+        InputError: the file cannot be read, a column is missing or doubled, or an entry is empty or
+            no number.
     """
     table = TextTable(path)
     columns = {}
     for column, title in enumerate(table.layout.names):
         match = TITLE_PATTERN.fullmatch(title)
         if match:
+            if match["name"] in columns:
+                table.fail(f"has two columns {match['name']!r}; leave one")
             columns[match["name"]] = (column, match["unit"])
     for name, unit in {"name": "", **units}.items():
         if name not in columns or (unit and not columns[name][1]):
@@ -469,9 +475,13 @@ def read_rows(path: str | Path, units: dict[str, str]) -> list[tuple[int, str, d
             except ValueError as error:
                 table.fail(f"line {line}, {name}: {error}")
             if not (0.0 < number < np.inf or (name == "price" and number == 0.0)):
-                table.fail(f"line {line}, {name}: must be above zero, got {cell!r}")
+                least = "zero or more" if name == "price" else "above zero"
+                table.fail(f"line {line}, {name}: must be {least}, got {cell!r}")
             values[name] = number
-        result.append((line, cells[columns["name"][0]], values))
+        product = cells[columns["name"][0]].strip()
+        if not product:
+            table.fail(f"line {line}, name: must not be empty")
+        result.append((line, product, values))
     if not result:
         table.fail("has no rows below its titles")
     return result

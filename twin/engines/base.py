@@ -537,22 +537,24 @@ class Linearisation(NamedTuple):
 
 
 def check_timestep(platform: MachineModel, timestep: float, engine: str, scheme: Scheme) -> None:
-    """Refuse a time step [s] at which a machine's springs and dampers would run away.
+    """Refuse a time step [s] at which motions on a machine's springs and dampers would grow.
 
     Raises:
         InputError: the step is too long; the message has the limit.
     """
     if not _is_stiff(platform):
         return
+    # Most steps are short enough, and need no search for the longest one.
     if linearise(platform).growth(timestep / STEP_MARGIN, scheme) <= 1.0 + GROWTH_TOLERANCE:
         return
     largest_step = STEP_MARGIN * longest_step(platform, scheme)
     if timestep > largest_step:
+        # The message rounds the limit down, so that the step that it names is accepted.
         fastest_frequency = float(np.abs(linearise(platform).modes).max()) / (2.0 * np.pi)
         raise InputError(
             "timestep",
             f"{timestep:.3g} s is too long for {platform.name} in {engine}: its fastest mode has "
-            f"{fastest_frequency:.4g} Hz, and steps above {largest_step:.3g} s make it run away; "
+            f"{fastest_frequency:.4g} Hz, and steps may be up to {0.995 * largest_step:.3g} s; "
             f"{suitable_timestep(platform):g} s is a good one",
         )
 

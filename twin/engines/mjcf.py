@@ -86,7 +86,7 @@ def scene_xml(platform: MachineModel) -> str:
     add(visual, "map", shadowclip="2", fogstart="4", fogend="12")
     asset = add(root, "asset")
     sky = {"type": "skybox", "builtin": "gradient", "width": "256", "height": "1536"}
-    add(asset, "texture", name="sky", rgb1="0.93 0.95 0.97", rgb2="0.80 0.85 0.90", **sky)
+    add(asset, "texture", name="sky", rgb1="0.80 0.85 0.90", rgb2="0.93 0.95 0.97", **sky)
     checker = {"type": "2d", "builtin": "checker", "width": "512", "height": "512"}
     tones = {"rgb1": "0.78 0.81 0.84", "rgb2": "0.74 0.77 0.80"}
     add(asset, "texture", name="tiles", **checker, **tones)

@@ -441,7 +441,7 @@ class MujocoEngine(BaseEngine):
             payload: on the platform: an `Occupant`, or its segments.
             ball: one that rolls on the platform: a `Ball`, or True for one in proportion to the
                 machine.
-            largest_gap: loop gap [m] that stops the engine.
+            largest_gap: loop gap [m] above which the engine stops.
 
         Raises:
             InputError: an argument that cannot be used, a time step too long for the machine, or a

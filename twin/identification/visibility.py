@@ -72,7 +72,7 @@ class Direction:
 
 GO_ON = (
     'move the machine in other ways, leave them out, or go on with if_unobservable="prior" (their '
-    'spreads decide) or "hold" (the values of the file stay): --if-unobservable prior, '
+    'prior distributions decide) or "hold" (the values of the file stay): --if-unobservable prior, '
     "--if-unobservable hold"
 )
 """What to do about parameters that do not show."""

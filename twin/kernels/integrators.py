@@ -140,18 +140,18 @@ def runge_kutta(
     `rates[0]` (m,) is the derivative at the start, `rates[k + 1]` the one after step k. Returns
     the number of steps done; smaller than `len(times)` when a state was singular or not finite.
     """
-    full_load = Load(load[0], load[1], load[2])
+    inputs = Load(load[0], load[1], load[2])
     size = y.shape[0]
     stages = Stages(np.empty(size), np.empty((4, size)), make_work(legs))
     slopes, work = stages.rates, stages.work
-    if not derivative(body, legs, y, full_load, 0.0, slopes[0], work):
+    if not derivative(body, legs, y, inputs, 0.0, slopes[0], work):
         return 0
     copy(slopes[0], rates[0])
     for n_done in range(times.shape[0]):
         time = n_done * step
-        if not runge_kutta_move(body, legs, y, full_load, time, step, stages):
+        if not runge_kutta_move(body, legs, y, inputs, time, step, stages):
             return n_done
-        if not derivative(body, legs, y, full_load, time + step, slopes[0], work):
+        if not derivative(body, legs, y, inputs, time + step, slopes[0], work):
             return n_done
         times[n_done] = (n_done + 1) * step
         copy(y, states[n_done])
@@ -275,15 +275,13 @@ def dormand_prince(
     Returns:
         Reason and number of steps written.
     """
-    full_load, error_tolerances = (
-        Load(load[0], load[1], load[2]),
-        Tolerances(tolerances[0], tolerances[1]),
-    )
+    inputs = Load(load[0], load[1], load[2])
+    error_tolerances = Tolerances(tolerances[0], tolerances[1])
     times, states, dense = steps
     size = y.shape[0]
     trial, rates, work = np.empty(size), np.empty((7, size)), make_work(legs)
     time, step = time_and_step[0], time_and_step[1]
-    if not derivative(body, legs, y, full_load, time, rates[0], work):
+    if not derivative(body, legs, y, inputs, time, rates[0], work):
         return SINGULAR_STATE, 0
     n_steps, was_rejected = 0, False
     while time < span:
@@ -298,7 +296,7 @@ def dormand_prince(
         for stage in range(6):
             fill_stage(y, stage, step, rates, trial)
             stage_time = time + C[stage] * step
-            if not derivative(body, legs, trial, full_load, stage_time, rates[stage + 1], work):
+            if not derivative(body, legs, trial, inputs, stage_time, rates[stage + 1], work):
                 regular = False
                 break
         # A step through a singular state is not accepted: its error counts as above one.

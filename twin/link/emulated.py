@@ -631,7 +631,7 @@ class EmulatedMachine:
         """Switch to the phase of the present time."""
         new_phase = max(
             (phase for phase in self._phases if phase.begin <= self.time + 0.5 * self.period),
-            key=lambda fault: fault.begin,
+            key=lambda phase: phase.begin,
         )
         if new_phase is not self._phase:
             previous, self._phase = self._phase, new_phase

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.basics.arrays import as_text
 from twin.basics.files import as_path
 from twin.basics.text_table import COMMENT_MARK, TextTable
 from twin.errors import InputError, listed
@@ -126,5 +127,5 @@ def _has_axes(file: Path, convention: str) -> bool:
 
 def _title(text: str) -> tuple[str, str]:
     """Return name and unit of a column's title."""
-    match = TITLE_PATTERN.fullmatch(text.strip())
+    match = TITLE_PATTERN.fullmatch(as_text(text, "columns").strip())
     return (match["name"], match["unit"] or "") if match else (text, "")

@@ -365,12 +365,12 @@ class Table(BaseModel):
 
     @property
     def derived(self) -> frozenset[str]:
-        """Fields that follow from other fields of the file; mostly none."""
+        """Names of fields that follow from other fields of the file, and so cannot be varied."""
         return frozenset()
 
 
 def problem(field: str, message: str) -> PydanticCustomError:
-    """Return the error of a check across fields, which names the `field` at fault."""
+    """Return the error of a check of several fields; the reader of the file shows its `field`."""
     return PydanticCustomError("machine", "{message}", {"message": message, "field": field})
 
 

@@ -111,7 +111,7 @@ def series(
                 "points": points,
             }
         )
-    # Two points, unseen, that the height of a chart always includes.
+    # Two level lines, unseen, that the height includes where it does not include the limits.
     for end in ("low", "high"):
         drawn_series.append(
             {"label": end, "class": HIDDEN_CLASS, "width": 0, "auto": fitted, "points": points}

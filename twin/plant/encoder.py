@@ -72,9 +72,7 @@ class Encoders:
         Raises:
             InputError: wrong shapes, not finite, not above zero, turns that are no whole counts.
         """
-        self.resolution = read_only(as_floats(resolution, "resolution"))
-        if self.resolution.ndim != 1 or not (self.resolution > 0.0).all():
-            raise InputError("resolution", "must have shape (n,) and be above zero")
+        self.resolution = _resolution(resolution)
         n = len(self.resolution)
         counts = as_floats(counts_per_turn, "counts_per_turn")
         counts = np.full(n, counts) if counts.ndim == 0 else as_vector(counts, "counts_per_turn", n)
@@ -195,8 +193,8 @@ class EncoderDecoder:
         Raises:
             InputError: wrong shapes, not finite, or counts of half a turn or more.
         """
-        self.resolution = as_floats(resolution, "resolution")
-        n = len(np.atleast_1d(self.resolution))
+        self.resolution = _resolution(resolution)
+        n = len(self.resolution)
         self.counts_per_turn = as_vector(counts_per_turn, "counts_per_turn", n)
         largest_jump = np.ceil(0.5 * self.counts_per_turn) - 1.0
         self._max_counts = (
@@ -336,6 +334,14 @@ class EncoderDecoder:
             fault_codes,
         )
         return travel, fault_codes
+
+
+def _resolution(value: Any) -> FloatArray:
+    """Return the counts' sizes `(n,)`; raises InputError if they are not above zero."""
+    resolution = as_floats(value, "resolution")
+    if resolution.ndim != 1 or not (resolution > 0.0).all():
+        raise InputError("resolution", "must have shape (n,) and be above zero")
+    return read_only(resolution)
 
 
 def _counts(value: Any, field: str, largest_counts: FloatArray) -> FloatArray:

@@ -275,7 +275,8 @@ class SweepFolder:
         for line in lines:
             try:
                 row = json.loads(line)
-                rows[row["key"]] = row
+                if "status" in row:
+                    rows[row["key"]] = row
             except (ValueError, TypeError, KeyError):
                 continue
         return rows

@@ -161,7 +161,7 @@ class Policy:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of `gymnasium.make` as in the training, with the scales of its numbers.
+        """Keyword arguments of `gymnasium.make` as in the training, with the channels' scales.
 
         In such an environment observations and actions mean what they meant in the training, also
         where further options, such as a weaker shaking, would change their scales.
@@ -200,7 +200,7 @@ class Policy:
         return action if self.law is None else self.law.compose(raw_observation, action)
 
     def save(self, path: str | Path) -> Path:
-        """Write an .npz file of single-precision numbers; return its path.
+        """Write an .npz file, weights and biases in single precision; return its path.
 
         Raises:
             InputError: the ending is not .npz or the place cannot be written to.

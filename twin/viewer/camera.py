@@ -369,25 +369,31 @@ def framing(
 ) -> Framing:
     """Return target and shortest distance from which all `corners` `(k, 3)` [m] are seen.
 
+    The target is found by eight iterations, so that the distance is nearly the shortest.
+
     Args:
         corners: points that shall be seen.
         view: the direction of looking.
         fovy: opening angle [deg] over the picture's height.
         aspect: width over height of the picture.
-        margin: size of the view over that of what must be seen.
+        margin: size of the picture over that of the points in it, 1 or more.
     """
     view_direction, azimuth = view.direction, np.radians(view.azimuth)
     right_direction = np.array([np.sin(azimuth), -np.cos(azimuth), 0.0])
     image_axes = np.stack([right_direction, np.cross(right_direction, view_direction)], axis=1)
     slopes = np.tan(0.5 * np.radians(fovy)) * np.array([aspect, 1.0])
     box_center = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
-    distance = 0.0
-    for _ in range(8):
-        # What is nearer looks larger: move the target until both edges are as far from the frame.
-        offsets = corners - box_center
+
+    def seen_from(target: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """Return half extents `(k, 2)` and depth `(k,)` of the points, and the distance [m]."""
+        offsets = corners - target
         depth = offsets @ view_direction
         half_extents = offsets @ image_axes * margin / slopes
-        distance = float((np.abs(half_extents) - depth[:, None]).max())
+        return half_extents, depth, float((np.abs(half_extents) - depth[:, None]).max())
+
+    for _ in range(8):
+        # What is nearer looks larger: move the target until both edges are as far from the frame.
+        half_extents, depth, distance = seen_from(box_center)
         visible_extents = half_extents / (distance + depth)[:, None]
         image_shift = (
             0.5
@@ -397,7 +403,7 @@ def framing(
             / margin
         )
         box_center = box_center + image_axes @ image_shift
-    return Framing(box_center, distance)
+    return Framing(box_center, seen_from(box_center)[2])
 
 
 Quality = Literal["fast", "fine"]

@@ -62,9 +62,9 @@ DECAY_PERIODS = 3
 """Periods of a free decay over which its damping ratio is taken."""
 
 MAX_TIMESTEP = 5e-4
-"""[s] Longest step of the engine: transmissions of the hardware configurations need 0.67 ms."""
+"""[s] Longest step of the engine: hardware transmissions are unstable above 0.67 ms."""
 
-SIX_ACTUATORS_REASON = "the laws of active damping are those of six actuators"
+SIX_ACTUATORS_REASON = "the laws of active damping are made for six actuators"
 
 ENGINE_FIDELITIES = (("analytic", "fast"), ("mujoco", "accurate"))
 """Engines that run the decays, with their fidelity."""

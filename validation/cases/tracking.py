@@ -215,27 +215,27 @@ def _root_mean_squares(
     )
 
 
-def tracking_plots(courses: dict[tuple[str, str], TrackingRun]) -> list[Plot]:
+def tracking_plots(runs: dict[tuple[str, str], TrackingRun]) -> list[Plot]:
     """Return errors over time, and what the observer estimates, by plant and controller."""
     error_panels = []
     for index, (quantity, unit) in enumerate(ERROR_UNITS[:2]):
         curves = []
         for name in COMPARED_CONTROLLERS:
-            course = courses["hardware", name]
-            error_norm = np.linalg.norm((course.position, course.rotation)[index], axis=1)
+            run = runs["hardware", name]
+            error_norm = np.linalg.norm((run.position, run.rotation)[index], axis=1)
             # The first sample lies on the reference; a zero has no place on a logarithmic axis.
-            curves.append(Curve(name, course.time[1:], 1e3 * error_norm[1:]))
+            curves.append(Curve(name, run.time[1:], 1e3 * error_norm[1:]))
         error_panels.append(Panel(f"{quantity} error [{unit}]", *curves, log_y=True))
-    course = courses["hardware", "PI + Kalman"]
-    signals = course.trajectory.signals
+    run = runs["hardware", "PI + Kalman"]
+    signals = run.trajectory.signals
     time, estimated = signals["time"], signals["estimated_rate"]
-    actual = course.trajectory.rates[: len(time)]
+    actual = run.trajectory.rates[: len(time)]
     return [
         Plot(
             "Errors under control, hardware plant",
             "time [s]",
             *error_panels,
-            caption="Thesis figure 4.40 shows the error in pitch on its ideal plant.",
+            caption="Thesis figure 4.40 shows the error in pitch on the thesis' ideal plant.",
         ),
         Plot(
             "Speed and disturbance estimated by the Kalman observer, hardware plant",

@@ -156,7 +156,10 @@ def trajectory_comparison(
 
 
 def motion_fraction(platform: Platform, reference: Trajectory) -> float:
-    """Return the largest displacement of the platform per `FULL_MOTION`, at most 1."""
+    """Return the largest displacement of the platform's joints per `FULL_MOTION`, at most 1.
+
+    It is bounded from above: displacement of the reference point plus joint radius times rotation.
+    """
     initial_poses = np.broadcast_to(reference.pose[0], reference.pose.shape)
     joint_displacement = platform.joint_radius * rotation_error(reference.pose, initial_poses)
     return min(
@@ -169,7 +172,7 @@ def motion_fraction(platform: Platform, reference: Trajectory) -> float:
 def trajectory_measures(
     limit: EngineLimit, trajectory: Trajectory, reference: Trajectory, fraction: float = 1.0
 ) -> Iterator[Entry]:
-    """Return the largest errors in position and rotation, judged by a fraction of the limit."""
+    """Yield the largest errors in position and rotation, judged by `fraction` of the limit."""
     small_motion_note = (
         f"; a joint of the platform moves {1e3 * fraction * FULL_MOTION:.2g} mm at most, turning "
         f"included, and so the limit is that much smaller than for {1e3 * FULL_MOTION:g} mm"

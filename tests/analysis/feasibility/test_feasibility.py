@@ -324,7 +324,7 @@ def test_elbow_angle_of_a_tilted_machine(subtests):
             assert elbow.legs == (int(expected.argmax()) + 1,)
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_springs_in_series_carry_the_load():
     """At rest actuators and springs are in equilibrium: both by virtual work."""
     machine = with_payload(twin.load("compliant_stewart"), Payload(300.0))

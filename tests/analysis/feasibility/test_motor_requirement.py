@@ -67,6 +67,7 @@ def test_a_verdict_says_what_is_required_without_any_limit(stewart):
     assert_allclose([leg.peak_force for leg in resting.required], forces)
 
 
+@pytest.mark.every_kind
 @pytest.mark.parametrize("name", MACHINES)
 def test_work_is_the_gain_in_energy(name):
     machine = twin.load(name)
@@ -84,6 +85,7 @@ def test_work_is_the_gain_in_energy(name):
     assert work == pytest.approx(gain, rel=1e-6)
 
 
+@pytest.mark.every_kind
 @pytest.mark.parametrize("name", MACHINES)
 def test_profiles_are_those_of_the_machine(name):
     machine = twin.load(name)

@@ -41,7 +41,7 @@ def test_errors_of_play_and_stiffness_are_those_of_an_identification():
     assert (expected < 0.02 * np.array([each.prior_std for each in parameters])).all()
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_a_play_that_no_leg_crosses_keeps_its_spread():
     machine = nominal()
     parameters = select(machine, ["leg.drive.backlash", "leg.drive.stiffness"])

@@ -149,6 +149,9 @@ def test_bristles_bend_before_a_motor_slides():
     force = FreeTerms(machine, parameters, motion).effects(np.array([[1e-5, 0.0]]), drives)
     expected = drives[0, 0, column.FRICTION] * (1.0 - np.exp(-0.5 * (way[1:] + way[:-1]) / 1e-5))
     assert force.bristle_force[0, :, 0] == pytest.approx(expected, rel=1e-3, abs=0.01)
+    drives[:, :, [column.FRICTION, column.BREAKAWAY]] = 0.0
+    free = FreeTerms(machine, parameters, motion).effects(np.array([[1e-5, 0.0]]), drives)
+    assert not free.bristle_force.any(), "without friction there are no bristles"
 
 
 @pytest.mark.slow

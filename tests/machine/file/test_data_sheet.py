@@ -308,6 +308,8 @@ def test_impossible_numbers_are_named(subtests):
 def test_files_are_written_once(tmp_path):
     path = write_data_sheet(tmp_path / "mine.toml", replace(ACTUATORS, title='A "new" one'))
     assert read_parameters(path).title == 'A "new" one'
+    write_data_sheet(path, replace(ACTUATORS, title='Rig # "2" \x07'), replace=True)
+    assert read_parameters(path).title.strip() == 'Rig # "2"'
     with refused("exists"):
         write_data_sheet(path, ACTUATORS)
     write_data_sheet(path, ACTUATORS, replace=True)

@@ -48,7 +48,7 @@ def states(platform):
     )
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_massless_legs_are_the_limit_of_light_ones(subtests):
     for kind in KINDS:
         with subtests.test(f"{kind}"):

@@ -209,6 +209,8 @@ def test_motion_is_written_and_read_back(tmp_path, stewart):
         write_motion("motion", tmp_path / "motion.csv")
     with refused("period: gives"):
         workspace_use(stewart, made.motion, 1e-12)
+    with refused("period: must not be longer"):
+        workspace_use(stewart, made.motion, 1e3)
 
 
 def test_malformed_arguments_are_refused(stewart):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sympy
 from compliant_held import held_equilibrium
+from compliant_lagrange import solve_extended
 from tolerance import max_abs
 
 import twin
@@ -25,12 +26,17 @@ THETA, PHI, DELTA1, DELTA2 = (
 M1, M2, M3, L1, L2, L3, L4, K, B, G = sympy.symbols("m1 m2 m3 l1 l2 l3 l4 k B g", positive=True)
 IX, IY, IZ = sympy.symbols("I_x I_y I_z", positive=True)
 FORCE, FX, FY, FZ = sympy.symbols("F_act F_x F_y F_z")
-s, c = sympy.sin, sympy.cos
 
 R1, R2 = L1 + DELTA1 / 2, 2 * L1 + DELTA1 + L2
 R3 = 2 * L1 + DELTA1 + L2 + L3 + DELTA2
 LENGTH = R3 + L4
-DIRECTION = sympy.Matrix([c(THETA) * c(PHI), c(THETA) * s(PHI), s(THETA)])
+ANGLES = (ALPHA, BETA, GAMMA, THETA, PHI)
+CA, CB, CG, CT, CP = map(sympy.cos, ANGLES)
+SA, SB, SG, ST, SP = map(sympy.sin, ANGLES)
+DA, DB, DG, DT, DP, D1, D2 = (x.diff(t) for x in (*ANGLES, DELTA1, DELTA2))
+DDB, DDG, DDT, DD1, DD2 = (x.diff(t) for x in (DB, DG, DT, D1, D2))
+DDA = DA.diff(t)
+DIRECTION = sympy.Matrix([CT * CP, CT * SP, ST])
 
 VALUES = {
     M1: 2.0, M2: 8.0, M3: 5.0, L1: 0.08, L2: 0.3, L3: 0.2, L4: 0.2, K: 5e4, B: 500.0, G: 9.81,
@@ -48,13 +54,32 @@ def value(expression):
     """Return a sympy expression as numbers at the motion above."""
     numbers = dict(VALUES)
     for function, motion in MOTIONS.items():
-        numbers |= {function: motion[0], rate(function): motion[1], rate(function, 2): motion[2]}
+        numbers |= dict(zip((function, function.diff(t), function.diff(t, 2)), motion, strict=True))
     answer = np.array(sympy.Matrix([expression]).xreplace(numbers).evalf(17), dtype=float)
     return answer[0, 0] if answer.shape == (1, 1) else answer
 
 
-def rate(coordinate, order=1):
-    return coordinate.diff(t, order)
+SYMBOLS = {
+    name: value
+    for name, value in globals().items()
+    if isinstance(value, (sympy.Expr, sympy.MatrixBase))
+}
+
+
+def line(text, **own):
+    """Return a line as it is written, in the symbols of this file and in `own` ones."""
+    return sympy.sympify(text, SYMBOLS | own)
+
+
+def assert_misprinted(printed, corrected, right, by):
+    """Assert that the corrected line is right and the printed one off by more than `by`."""
+    assert value(corrected) == pytest.approx(value(right), abs=1e-10)
+    assert max_abs(value(printed) - value(right)) > by
+
+
+def spin_squared(elevation, azimuth):
+    """Return the squared rate at which the direction of a leg turns."""
+    return elevation.diff(t) ** 2 + azimuth.diff(t) ** 2 * sympy.cos(elevation) ** 2
 
 
 @lru_cache
@@ -69,7 +94,7 @@ def leg_lagrangian():
 def leg_left_side(coordinate):
     """Return the left side of (29) without dissipation."""
     lagrangian = leg_lagrangian()
-    return lagrangian.diff(rate(coordinate)).diff(t) - lagrangian.diff(coordinate)
+    return lagrangian.diff(coordinate.diff(t)).diff(t) - lagrangian.diff(coordinate)
 
 
 def pushed(coordinate):
@@ -81,9 +106,9 @@ def pushed(coordinate):
 def rotation():
     """Return Ry(beta) Rx(alpha) Rz(gamma), platform to base."""
     return (
-        sympy.Matrix([[c(BETA), 0, s(BETA)], [0, 1, 0], [-s(BETA), 0, c(BETA)]])
-        * sympy.Matrix([[1, 0, 0], [0, c(ALPHA), -s(ALPHA)], [0, s(ALPHA), c(ALPHA)]])
-        * sympy.Matrix([[c(GAMMA), -s(GAMMA), 0], [s(GAMMA), c(GAMMA), 0], [0, 0, 1]])
+        sympy.Matrix([[CB, 0, SB], [0, 1, 0], [-SB, 0, CB]])
+        * sympy.Matrix([[1, 0, 0], [0, CA, -SA], [0, SA, CA]])
+        * sympy.Matrix([[CG, -SG, 0], [SG, CG, 0], [0, 0, 1]])
     )
 
 
@@ -92,34 +117,19 @@ def body_rates():
     turn = rotation()
     spin = turn.T * turn.diff(t)
     omega = sympy.Matrix([spin[2, 1], spin[0, 2], spin[1, 0]])
-    return omega.jacobian([rate(ALPHA), rate(BETA), rate(GAMMA)])
+    return omega.jacobian([DA, DB, DG])
 
 
 def platform_lagrangian():
-    omega = body_rates() * sympy.Matrix([rate(ALPHA), rate(BETA), rate(GAMMA)])
+    omega = body_rates() * sympy.Matrix([DA, DB, DG])
     return (IX * omega[0] ** 2 + IY * omega[1] ** 2 + IZ * omega[2] ** 2) / 2
 
 
 def test_printed_angular_velocity_is_not_that_of_the_rotation():
-    printed = sympy.Matrix(
-        [
-            [
-                c(GAMMA),
-                c(ALPHA) * s(GAMMA),
-                -c(ALPHA) * c(GAMMA) * s(BETA)
-                - c(ALPHA) * s(ALPHA) * s(GAMMA)
-                + c(ALPHA) * c(BETA) * s(ALPHA) * s(GAMMA),
-            ],
-            [
-                -s(GAMMA),
-                c(ALPHA) * c(GAMMA),
-                -c(ALPHA) * c(GAMMA) * s(ALPHA)
-                + c(ALPHA) * s(BETA) * s(GAMMA)
-                + c(ALPHA) * c(BETA) * s(ALPHA) * c(GAMMA),
-            ],
-            [0, -s(ALPHA), s(ALPHA) ** 2 + c(ALPHA) ** 2 * c(BETA)],
-        ]
-    )
+    printed = line("""Matrix([
+        [CG, CA*SG, -CA*CG*SB - CA*SA*SG + CA*CB*SA*SG],
+        [-SG, CA*CG, -CA*CG*SA + CA*SB*SG + CA*CB*SA*CG],
+        [0, -SA, SA**2 + CA**2*CB]])""")
     right = value(body_rates())
     # Its first two columns are in platform axes, not in base axes as it says; its third is neither.
     assert value(printed)[:, :2] == pytest.approx(right[:, :2], abs=1e-14)
@@ -127,86 +137,48 @@ def test_printed_angular_velocity_is_not_that_of_the_rotation():
     in_base = value(rotation()) @ right
     assert max_abs(value(printed)[:, 2] - right[:, 2]) > 0.05
     assert max_abs(value(printed)[:, 2] - in_base[:, 2]) > 0.05
-    assert value(body_rates()[2, :])[0] == pytest.approx(
-        [0.0, -np.sin(MOTIONS[ALPHA][0]), 1.0], abs=1e-14
-    )
+    assert right[2] == pytest.approx([0.0, -np.sin(MOTIONS[ALPHA][0]), 1.0], abs=1e-14)
 
 
 @pytest.mark.slow
 def test_printed_kinetic_energy_squares_a_sine():
-    rates = [rate(ALPHA), rate(BETA), rate(GAMMA)]
+    rates = [DA, DB, DG]
     right = sympy.hessian(platform_lagrangian(), rates)
-    printed = sympy.Matrix(
-        [
-            [
-                IX * c(GAMMA) ** 2 + IY * s(GAMMA) ** 2,
-                (IX - IY) * c(ALPHA) * c(GAMMA) * s(GAMMA),
-                0,
-            ],
-            [
-                (IX - IY) * c(ALPHA) * c(GAMMA) * s(GAMMA),
-                c(ALPHA) ** 2 * (IX * s(GAMMA) ** 2 + IY * c(GAMMA) ** 2) + IZ * s(ALPHA) ** 2,
-                -IZ * s(ALPHA) ** 2,
-            ],
-            [0, -IZ * s(ALPHA) ** 2, IZ],
-        ]
-    )
+    printed = line("""Matrix([
+        [IX*CG**2 + IY*SG**2, (IX - IY)*CA*CG*SG, 0],
+        [(IX - IY)*CA*CG*SG, CA**2*(IX*SG**2 + IY*CG**2) + IZ*SA**2, -IZ*SA**2],
+        [0, -IZ*SA**2, IZ]])""")
     difference = value(printed) - value(right)
     off = -VALUES[IZ] * (np.sin(MOTIONS[ALPHA][0]) ** 2 - np.sin(MOTIONS[ALPHA][0]))
     assert difference == pytest.approx(np.array([[0, 0, 0], [0, 0, off], [0, off, 0]]), abs=1e-14)
     assert off > 0.1
     # (18), (21) and (23) follow from (9) as printed, sine squared and all.
-    rates_column = sympy.Matrix(rates)
-    lagrangian = (rates_column.T * printed * rates_column)[0] / 2
-    a, b, g_ = rates
-    line_18 = -b * s(ALPHA) * (
-        IX * a * s(2 * GAMMA) / 2 - IY * a * s(2 * GAMMA) / 2 - IZ * b * c(ALPHA)
-        + 2 * IZ * g_ * c(ALPHA) - IX * b * c(ALPHA) * (c(GAMMA) ** 2 - 1)
-        + IY * b * c(ALPHA) * c(GAMMA) ** 2
-    )  # fmt: skip
-    line_23 = -IZ * (rate(BETA, 2) * s(ALPHA) ** 2 - rate(GAMMA, 2) + a * b * s(2 * ALPHA))
-    line_21 = (
-        rate(BETA, 2) * (
-            IY * c(ALPHA) ** 2 * c(GAMMA) ** 2 + IX * c(ALPHA) ** 2 * s(GAMMA) ** 2
-            + IZ * s(ALPHA) ** 2
-        )
-        - a * s(ALPHA) * (
-            2 * IY * b * c(ALPHA) * c(GAMMA) ** 2 + 2 * IX * b * c(ALPHA) * s(GAMMA) ** 2
-            + IX * a * s(2 * GAMMA) / 2 - IY * a * s(2 * GAMMA) / 2
-            - 2 * IZ * b * c(ALPHA) + 2 * IZ * g_ * c(ALPHA)
-        )
-        - IZ * rate(GAMMA, 2) * s(ALPHA) ** 2
-        + g_ * c(ALPHA) * (IX - IY) * (
-            2 * a * c(GAMMA) ** 2 + 2 * b * c(ALPHA) * s(GAMMA) * c(GAMMA) - a
-        )
-        + rate(ALPHA, 2) * c(ALPHA) * c(GAMMA) * s(GAMMA) * (IX - IY)
-    )  # fmt: skip
-    assert value(line_21) == pytest.approx(value(lagrangian.diff(b).diff(t)), abs=1e-13)
-    assert value(line_18) == pytest.approx(value(lagrangian.diff(ALPHA)), abs=1e-13)
-    assert value(line_23) == pytest.approx(value(lagrangian.diff(g_).diff(t)), abs=1e-13)
+    lagrangian = (sympy.Matrix([rates]) * printed * sympy.Matrix(rates))[0] / 2
+    line_18 = line("""-DB*SA*((IX - IY)*DA*CG*SG - IZ*DB*CA + 2*IZ*DG*CA
+        - IX*DB*CA*(CG**2 - 1) + IY*DB*CA*CG**2)""")
+    line_21 = line("""DDB*(IY*CA**2*CG**2 + IX*CA**2*SG**2 + IZ*SA**2)
+        - DA*SA*(2*IY*DB*CA*CG**2 + 2*IX*DB*CA*SG**2 + (IX - IY)*DA*CG*SG
+            - 2*IZ*DB*CA + 2*IZ*DG*CA)
+        - IZ*DDG*SA**2 + DG*CA*(IX - IY)*(2*DA*CG**2 + 2*DB*CA*SG*CG - DA)
+        + DDA*CA*CG*SG*(IX - IY)""")
+    line_23 = line("-IZ*(DDB*SA**2 - DDG + DA*DB*2*SA*CA)")
     correct = platform_lagrangian()
-    assert abs(value(line_18) - value(correct.diff(ALPHA))) > 0.1
-    assert abs(value(line_21) - value(correct.diff(b).diff(t))) > 0.1
-    assert abs(value(line_23) - value(correct.diff(g_).diff(t))) > 0.1
+    for printed, derivative in (
+        (line_18, lambda energy: energy.diff(ALPHA)),
+        (line_21, lambda energy: energy.diff(DB).diff(t)),
+        (line_23, lambda energy: energy.diff(DG).diff(t)),
+    ):
+        assert value(printed) == pytest.approx(value(derivative(lagrangian)), abs=1e-13)
+        assert abs(value(printed) - value(derivative(correct))) > 0.1
 
 
 def test_printed_platform_lagrangian_has_no_moments_of_inertia():
-    printed = (
-        rate(ALPHA) ** 2 * c(GAMMA)
-        + rate(ALPHA) * rate(BETA) * (-s(GAMMA) + c(ALPHA) * s(GAMMA))
-        + rate(BETA) ** 2 * c(ALPHA) * c(GAMMA)
-        + rate(GAMMA) * rate(BETA) * (
-            -s(ALPHA)
-            + c(ALPHA) * (-c(GAMMA) * s(ALPHA) + s(BETA) * s(GAMMA) + c(BETA) * s(ALPHA) * c(GAMMA))
-        )
-        + rate(GAMMA) * rate(ALPHA) * c(ALPHA) * (
-            -c(GAMMA) * s(BETA) + s(ALPHA) * s(GAMMA) + c(BETA) * s(ALPHA) * s(GAMMA)
-        )
-        + rate(GAMMA) ** 2 * (s(ALPHA) ** 2 + c(ALPHA) ** 2 * c(BETA))
-    ) / 2  # fmt: skip
+    printed = line("""(DA**2*CG + DA*DB*(-SG + CA*SG) + DB**2*CA*CG
+        + DG*DB*(-SA + CA*(-CG*SA + SB*SG + CB*SA*CG))
+        + DG*DA*CA*(-CG*SB + SA*SG + CB*SA*SG) + DG**2*(SA**2 + CA**2*CB))/2""")
     assert not printed.free_symbols & {IX, IY, IZ}
-    units = {IX: 1.0, IY: 1.0, IZ: 1.0}
-    assert abs(value(printed) - value(platform_lagrangian().subs(units))) > 0.05
+    with_units = platform_lagrangian().subs(dict.fromkeys((IX, IY, IZ), 1.0))
+    assert abs(value(printed) - value(with_units)) > 0.05
 
 
 def test_printed_moment_about_alpha_is_about_the_wrong_axis():
@@ -232,18 +204,16 @@ def test_printed_reaction_pulls_leg_and_platform_the_same_way(shipped):
 
 
 def test_printed_kinetic_energy_of_the_follower_has_no_such_unit():
-    turning = rate(THETA) ** 2 + rate(PHI) ** 2 * c(THETA) ** 2
-    common = M1 / 2 * ((rate(DELTA1) / 2) ** 2 + R1**2 * turning)
-    common += M2 / 2 * (rate(DELTA1) ** 2 + R2**2 * turning)
-    common -= G * s(THETA) * (M1 * R1 + M2 * R2 + M3 * R3) + K * DELTA1**2 / 2
-    printed = M3 / 2 * ((rate(DELTA1) ** 2 + rate(DELTA2) ** 2) ** 2 + R3**2 * turning)
-    corrected = M3 / 2 * ((rate(DELTA1) + rate(DELTA2)) ** 2 + R3**2 * turning)
-    right = value(leg_lagrangian())
-    assert value(common + corrected) == pytest.approx(right, abs=1e-12)
-    assert abs(value(common + printed) - right) > 1e-3
+    common = line(
+        """M1/2*((D1/2)**2 + R1**2*turning) + M2/2*(D1**2 + R2**2*turning)
+        + M3/2*R3**2*turning - G*ST*(M1*R1 + M2*R2 + M3*R3) - K*DELTA1**2/2""",
+        turning=spin_squared(THETA, PHI),
+    )
+    printed, corrected = line("M3/2*(D1**2 + D2**2)**2"), line("M3/2*(D1 + D2)**2")
+    assert_misprinted(common + printed, common + corrected, leg_lagrangian(), 1e-3)
     # (32) and (36) are those of the corrected line.
-    assert value(leg_lagrangian().diff(rate(DELTA2)).diff(t)) == pytest.approx(
-        value(M3 * rate(DELTA1, 2) + M3 * rate(DELTA2, 2)), abs=1e-12
+    assert value(leg_lagrangian().diff(D2).diff(t) - M3 * (DD1 + DD2)) == pytest.approx(
+        0.0, abs=1e-12
     )
 
 
@@ -254,154 +224,122 @@ def test_printed_force_on_the_spring_belongs_to_other_coordinates():
     # (34) says -F_act: that is the work of a deflection at constant length, where the actuator
     # gives way. Its equation is the difference of those of delta1 and delta2, and has no m3.
     difference = leg_left_side(DELTA1) - leg_left_side(DELTA2)
-    turning = rate(THETA) ** 2 + rate(PHI) ** 2 * c(THETA) ** 2
-    expected = (
-        (M1 / 4 + M2) * rate(DELTA1, 2)
-        - (M1 * R1 / 2 + M2 * R2) * turning
-        + G * s(THETA) * (M1 / 2 + M2)
-        + K * DELTA1
+    expected = line(
+        "(M1/4 + M2)*DD1 - (M1*R1/2 + M2*R2)*turning + G*ST*(M1/2 + M2) + K*DELTA1",
+        turning=spin_squared(THETA, PHI),
     )
     assert value(difference) == pytest.approx(value(expected), abs=1e-10)
 
 
-def deflection_55(inertia, swung, hanging, first, second):
-    """Return delta1'' of (55) with the masses and angles that stand in three and two places."""
-    turning = rate(first) ** 2 + rate(second) ** 2 * c(first) ** 2
-    push = -FORCE - K * DELTA1 - B * rate(DELTA1) + (M2 * R2 + swung * R1) * turning
-    return (push - G * s(first) * (hanging + M2)) / (inertia + M2)
+def deflection_55(inertia, swung, first, second):
+    """Return delta1'' of (55) with the masses and angles that stand in two places each."""
+    return line(
+        "(-FORCE - K*DELTA1 - B*D1 + (M2*R2 + m*R1)*turning - G*sin(up)*(m + M2))/(inertia + M2)",
+        m=swung, inertia=inertia, turning=spin_squared(first, second), up=first,
+    )  # fmt: skip
 
 
 def test_printed_spring_equation_swaps_angles_and_takes_all_of_the_spring_mass():
-    right = (-FORCE - B * rate(DELTA1) - leg_left_side(DELTA1) + leg_left_side(DELTA2)) / (
-        M1 / 4 + M2
-    ) + rate(DELTA1, 2)
-    corrected = deflection_55(M1 / 4, M1 / 2, M1 / 2, THETA, PHI)
-    assert value(corrected) == pytest.approx(value(right), abs=1e-10)
-    printed = deflection_55(M1, M1, M1, PHI, THETA)
-    assert abs(value(printed) - value(right)) > 1.0
+    right = (-FORCE - B * D1 - leg_left_side(DELTA1) + leg_left_side(DELTA2)) / (M1 / 4 + M2) + DD1
+    right_masses, printed_masses = (M1 / 4, M1 / 2), (M1, M1)
+    corrected = deflection_55(*right_masses, THETA, PHI)
     # Each of the two faults alone is seen, too.
-    assert abs(value(deflection_55(M1 / 4, M1 / 2, M1 / 2, PHI, THETA)) - value(right)) > 0.1
-    assert abs(value(deflection_55(M1, M1, M1, THETA, PHI)) - value(right)) > 0.1
+    for masses, angles, by in (
+        (printed_masses, (PHI, THETA), 1.0),
+        (right_masses, (PHI, THETA), 0.1),
+        (printed_masses, (THETA, PHI), 0.1),
+    ):
+        assert_misprinted(deflection_55(*masses, *angles), corrected, right, by)
 
 
 def test_printed_actuator_equation_swaps_angles():
     along = sympy.Matrix([FX, FY, FZ]).dot(DIRECTION)
 
-    def line(first, second):
-        turning = rate(first) ** 2 + rate(second) ** 2 * c(first) ** 2
-        push = FORCE + along - M3 * rate(DELTA1, 2) + M3 * R3 * turning - M3 * G * s(first)
-        return push / M3
-
-    right = (FORCE + along - leg_left_side(DELTA2)) / M3 + rate(DELTA2, 2)
-    assert value(line(THETA, PHI)) == pytest.approx(value(right), abs=1e-11)
-    assert abs(value(line(PHI, THETA)) - value(right)) > 0.1
+    printed, corrected = (
+        line(
+            "(FORCE + along)/M3 - DD1 + R3*turning - G*sin(up)",
+            along=along,
+            turning=spin_squared(*angles),
+            up=angles[0],
+        )
+        for angles in ((PHI, THETA), (THETA, PHI))
+    )
+    right = (FORCE + along - leg_left_side(DELTA2)) / M3 + DD2
+    assert_misprinted(printed, corrected, right, 0.1)
 
 
 def test_printed_moment_about_z_repeats_a_component():
-    vector = LENGTH * DIRECTION
-    right = pushed(PHI)
-    assert value(vector[0] * FY - vector[1] * FX) == pytest.approx(value(right), abs=1e-11)
-    assert abs(value(vector[0] * FY - vector[1] * FY) - value(right)) > 1.0
+    x, y, _ = LENGTH * DIRECTION
+    assert_misprinted(x * FY - y * FY, x * FY - y * FX, pushed(PHI), 1.0)
 
 
 def test_printed_moment_about_y_takes_the_elevation_for_the_azimuth():
     x, y, z = LENGTH * DIRECTION
 
-    def moment(angle):
-        return FZ * (x * c(angle) + y * s(angle)) - z * (FX * c(angle) + FY * s(angle))
+    def moment(cosine, sine):
+        return FZ * (x * cosine + y * sine) - z * (FX * cosine + FY * sine)
 
-    right = value(pushed(THETA))
-    assert value(moment(PHI)) == pytest.approx(right, abs=1e-11)
-    assert abs(value(moment(THETA)) - right) > 1.0
-
-
-def joint_point():
-    own = sympy.Matrix([0.4, -0.2, 0.1])
-    return own, rotation() * own
+    assert_misprinted(moment(CT, ST), moment(CP, SP), pushed(THETA), 1.0)
 
 
 def printed_columns(point):
     """Return the last three columns of (51) with the components of `point` put in."""
-    x, y, z = point
-    ca, sa, cb, sb, cg, sg = c(ALPHA), s(ALPHA), c(BETA), s(BETA), c(GAMMA), s(GAMMA)
-    return sympy.Matrix(
-        [
-            [
-                y * ca * cg * sb - z * sa * sb + x * ca * sb * sg,
-                y * (sb * sg + cb * cg * sa) - x * (cg * sb - cb * sa * sg) + z * ca * cb,
-                -x * (cb * sg - cg * sa * sb) - y * (cb * cg + sa * sb * sg),
-            ],
-            [-z * ca - y * cg * sa - x * sa * sg, 0, x * ca * cg - y * ca * sg],
-            [
-                y * ca * cb * cg - z * cb * sa + x * ca * cb * sg,
-                y * (cb * sg - cg * sa * sb) - x * (cb * cg + sa * sb * sg) - z * ca * sb,
-                x * (sb * sg + cb * cg * sa) + y * (cg * sb - cb * sa * sg),
-            ],
-        ]
-    )
+    text = """Matrix([
+        [y*CA*CG*SB - z*SA*SB + x*CA*SB*SG,
+         y*(SB*SG + CB*CG*SA) - x*(CG*SB - CB*SA*SG) + z*CA*CB,
+         -x*(CB*SG - CG*SA*SB) - y*(CB*CG + SA*SB*SG)],
+        [-z*CA - y*CG*SA - x*SA*SG, 0, x*CA*CG - y*CA*SG],
+        [y*CA*CB*CG - z*CB*SA + x*CA*CB*SG,
+         y*(CB*SG - CG*SA*SB) - x*(CB*CG + SA*SB*SG) - z*CA*SB,
+         x*(SB*SG + CB*CG*SA) + y*(CG*SB - CB*SA*SG)]])"""
+    return line(text, **dict(zip("xyz", point, strict=True)))
 
 
 def test_printed_jacobian_takes_base_for_platform_components():
-    own, in_base = joint_point()
-    right = value(in_base.jacobian([ALPHA, BETA, GAMMA]))
-    assert value(printed_columns(own)) == pytest.approx(right, abs=1e-14)
-    assert max_abs(value(printed_columns(in_base)) - right) > 0.05
+    in_platform = sympy.Matrix([0.4, -0.2, 0.1])
+    in_base = rotation() * in_platform
+    right = in_base.jacobian([ALPHA, BETA, GAMMA])
+    assert_misprinted(printed_columns(in_base), printed_columns(in_platform), right, 0.05)
 
 
 def test_printed_azimuth_equation_has_wrong_coriolis_terms():
-    a2 = L2**2 * M1 + M1 * R2**2 + 4 * M2 * R2**2 + 4 * M3 * R3**2 - 2 * L2 * M1 * R2
-    a1 = c(THETA) ** 2 * a2
-    spin, tilt, d1, d2 = rate(PHI), rate(THETA), rate(DELTA1), rate(DELTA2)
-    common = (4 * pushed(PHI) + a2 * tilt * spin * s(2 * THETA)) / a1
-    printed = (
-        -4 * M1 * d1 * R2 * spin - 4 * L2 * M1 * d1 * spin
-        + 8 * M2 * d1 * R2 * spin + 8 * M3 * d1 * R3 * spin + 8 * M3 * d2 * R3 * spin
-    ) / a2  # fmt: skip
-    corrected = (
-        -2 * M1 * d1 * R2 * spin + 2 * L2 * M1 * d1 * spin
-        - 8 * M2 * d1 * R2 * spin - 8 * M3 * d1 * R3 * spin - 8 * M3 * d2 * R3 * spin
-    ) / a2  # fmt: skip
+    own = {"a2": line("L2**2*M1 + M1*R2**2 + 4*M2*R2**2 + 4*M3*R3**2 - 2*L2*M1*R2")}
+    own |= {"sliding": line("8*M2*D1*R2 + 8*M3*(D1 + D2)*R3"), "push": pushed(PHI)}
+    common = line("(4*push + a2*DT*DP*2*ST*CT)/(CT**2*a2)", **own)
+    printed = line("DP*(-4*M1*D1*(R2 + L2) + sliding)/a2", **own)
+    corrected = line("DP*(-2*M1*D1*(R2 - L2) - sliding)/a2", **own)
     # The Lagrange equation is linear in phi''.
-    inertia = value(leg_lagrangian().diff(spin, 2))
-    rest = value(leg_left_side(PHI)) - inertia * MOTIONS[PHI][2]
-    right = (value(pushed(PHI)) - rest) / inertia
-    assert value(common + corrected) == pytest.approx(right, abs=1e-11)
-    assert abs(value(common + printed) - right) > 0.5
+    inertia = leg_lagrangian().diff(DP, 2)
+    right = (pushed(PHI) - leg_left_side(PHI)) / inertia + DP.diff(t)
+    assert_misprinted(common + printed, common + corrected, right, 0.5)
 
 
 def test_printed_elevation_equation_doubles_the_spring_mass():
-    inertia = M2 * R2**2 + M3 * R3**2
-    right_side = (
-        -c(THETA) * s(THETA) * (inertia + M1 * (L2 / 2 - R2 / 2) ** 2) * rate(PHI) ** 2
-        + pushed(THETA)
-        - G * c(THETA) * (M2 * R2 + M3 * R3 - M1 * (L2 - R2) / 2)
-        - 2 * rate(DELTA1) * rate(THETA) * (M2 * R2 + M3 * R3 - M1 * (L2 - R2) / 4)
-        - 2 * M3 * rate(DELTA2) * R3 * rate(THETA)
+    right_side = line(
+        """-CT*ST*(M2*R2**2 + M3*R3**2 + M1*(L2/2 - R2/2)**2)*DP**2 + push
+        - G*CT*(M2*R2 + M3*R3 - M1*(L2 - R2)/2)
+        - 2*D1*DT*(M2*R2 + M3*R3 - M1*(L2 - R2)/4) - 2*M3*D2*R3*DT""",
+        push=pushed(THETA),
     )
     # What is left when the Lagrange equation is written as inertia times theta'' = right side.
-    left = value(pushed(THETA) - leg_left_side(THETA))
-    corrected = (inertia + M1 / 4 * (L2 - R2) ** 2) * rate(THETA, 2)
-    printed = (inertia + M1 / 2 * (L2 - R2) ** 2) * rate(THETA, 2)
-    assert value(right_side - corrected) == pytest.approx(left, abs=1e-11)
-    assert abs(value(right_side - printed) - left) > 1e-3
+    printed, corrected = (
+        right_side - line("M2*R2**2 + M3*R3**2 + m*(L2 - R2)**2", m=mass) * DDT
+        for mass in (M1 / 2, M1 / 4)
+    )
+    assert_misprinted(printed, corrected, pushed(THETA) - leg_left_side(THETA), 1e-3)
 
 
 def test_printed_elevation_leaves_out_the_side_of_the_leg():
-    bottom = np.array([0.3, 0.7, 0.0])
-    top = bottom + value(LENGTH * DIRECTION)[:, 0]
-
-    def elevation(side):
-        return float(np.arctan2(top[2] - bottom[2], np.hypot(bottom[0] - top[0], side)))
-
-    assert elevation(bottom[1] - top[1]) == pytest.approx(MOTIONS[THETA][0], abs=1e-14)
-    assert abs(elevation(bottom[1] - bottom[1]) - MOTIONS[THETA][0]) > 0.05
+    x, y, z = LENGTH * DIRECTION
+    printed, corrected = (sympy.atan2(z, sympy.sqrt(x**2 + side**2)) for side in (y - y, y))
+    assert_misprinted(printed, corrected, THETA, 0.05)
 
 
 def test_printed_leg_rotation_is_no_rotation():
-    about_z = sympy.Matrix([[c(PHI), -s(PHI), 0], [s(PHI), c(PHI), 0], [0, 0, 1]])
+    about_z = sympy.Matrix([[CP, -SP, 0], [SP, CP, 0], [0, 0, 1]])
 
     def turned(sign):
-        tilt = [[c(THETA), 0, -s(THETA)], [0, 1, 0], [sign * s(THETA), 0, c(THETA)]]
+        tilt = [[CT, 0, -ST], [0, 1, 0], [sign * ST, 0, CT]]
         return value(about_z * sympy.Matrix(tilt))
 
     right, printed = turned(1), turned(-1)
@@ -413,18 +351,13 @@ def test_printed_leg_rotation_is_no_rotation():
 
 
 def test_printed_leg_length_repeats_the_deflection():
-    own = 2 * L1 + L2 + L3 + L4
-    tip = value(LENGTH * DIRECTION)[:, 0]
+    own, length = 2 * L1 + L2 + L3 + L4, (LENGTH * DIRECTION).norm()
     # (65) takes delta2 from the length, so (73) must give it back.
-    extension = np.linalg.norm(tip) - value(own) - MOTIONS[DELTA1][0]
-    assert extension == pytest.approx(MOTIONS[DELTA2][0], abs=1e-14)
-    assert value(own + DELTA1) + extension == pytest.approx(np.linalg.norm(tip), abs=1e-14)
-    assert abs(value(own + DELTA1 + DELTA1) - np.linalg.norm(tip)) > 0.05
+    assert value(length - own - DELTA1) == pytest.approx(MOTIONS[DELTA2][0], abs=1e-14)
+    assert_misprinted(own + DELTA1 + DELTA1, own + DELTA1 + DELTA2, length, 0.05)
 
 
 def test_the_papers_azimuth_is_singular_for_a_vertical_leg(shipped):
-    from compliant_lagrange import solve_extended
-
     # (57) divides by cos^2 theta and (59) has no value; vectors know no such leg.
     upright = replace(shipped, base_joints=shipped.platform_joints)
     deflection = np.concatenate([np.full(6, -0.005), np.full(6, 0.1)])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from paths import poses_within_limits
 from refusals import refused
 from tolerance import assert_within, max_abs
@@ -10,16 +9,12 @@ from unsymmetric import machine_without_symmetry
 
 import twin
 from twin.analysis.platform import Platform
-from twin.errors import IntegrationError, SingularPoseError
-from twin.model.integrate import integrate
-from twin.papers.formulations import Formulation, formulation_names
+from twin.errors import SingularPoseError
+from twin.papers.formulations import Formulation
 from twin.papers.formulations.model import extended_joints
 
 TOP = np.array([0.0, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0])
 """Level at the height from which the published program lets the machine fall."""
-
-SINGULAR_TIME = 0.250289
-"""[s] at which a level platform that falls from there stretches crank and rod in line."""
 
 
 @pytest.fixture(scope="module", params=["rss", "lopsided"])
@@ -57,31 +52,3 @@ def test_inverse_dynamics_refuses():
     with pytest.raises(SingularPoseError) as caught:
         formulation.generalised_forces([TOP, beyond], [*rest, *rest], [*rest, *rest])
     assert caught.value.data["index"] == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", formulation_names())
-def test_fall_from_the_published_height(name):
-    """Task spaces and configuration space pass the singular pose, actuator spaces end there."""
-    machine = twin.load("rss")
-    try:
-        run = Formulation(machine, name).integrate(0.6, pose=TOP)
-    except IntegrationError as error:
-        assert "actuator" in name
-        assert error.data["reason"] == "singular pose"
-        assert error.data["time"] == pytest.approx(SINGULAR_TIME, abs=1e-5)
-        run = error.data["run"]
-        assert len(run) == 26
-    else:
-        assert "actuator" not in name
-        assert len(run) == 61
-    reference = integrate(machine, float(run.time[-1]), pose=TOP)
-    # Just before the singular pose actuator spaces have lost digits.
-    assert_within(run.pose[-1], reference.pose[-1], 1e-9)
-    assert max_abs(run.energy_error) < 1e-7
-    kinetic, potential = machine.energy(run.pose, run.twist)
-    assert_allclose(run.kinetic, kinetic, rtol=1e-11, atol=1e-12)
-    assert_allclose(run.potential, potential, rtol=1e-12, atol=1e-10)
-    assert (run.e1 <= 1e-13).all()
-    assert (run.e2 <= 1e-12).all()
-    assert (run.e3 <= 1e-11).all()

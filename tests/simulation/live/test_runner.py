@@ -127,6 +127,7 @@ def test_a_stopped_source_is_left_alone_until_it_is_reset():
         wait(lambda: source.time > 0.0)
         runner.do(lambda: setattr(source, "stopped", "it broke"))
         wait(lambda: source.stopped != "" and runner.real_time_factor != runner.real_time_factor)
+        assert source.real_time_factor != source.real_time_factor, "not the one before the stop"
         stood = source.time
         runner.single_step()
         served = threading.Event()

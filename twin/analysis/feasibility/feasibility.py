@@ -403,7 +403,8 @@ def feasibility_figure(result: Feasibility) -> Any:
     as_instance(result, "result", Feasibility)
     if not len(result.time) or not result.time[-1] > 0.0:
         raise InputError(
-            "plot", "has no course over time; give a motion that begins within reach, not singular"
+            "plot",
+            "has no course over time; the motion's first pose must be within reach, not singular",
         )
     plotly_graphs = optional("plotly.graph_objects")
     top_margin = PANEL_GAP + TITLE_HEIGHT + PANEL_GAP

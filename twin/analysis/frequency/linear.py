@@ -237,15 +237,16 @@ class SweepSettings(NamedTuple):
 
 
 class SweptResponse(NamedTuple):
-    """Response along one axis, measured with a sweep, and that of the linear model."""
+    """Response along one axis, measured with a sweep, and what the linear model gives for it."""
 
     axis: str
+    """name of the base axis"""
     frequency: FloatArray
     """frequencies `(k,)` [Hz]"""
     measured: ComplexArray
     """`(k,)` measured response"""
     linear: ComplexArray
-    """`(k,)` response of the linearised machine"""
+    """`(k,)` response of the linearised machine; a compliance with the lag of the held wrench"""
 
 
 def measure_compliance(

@@ -487,7 +487,8 @@ class SuitableSpeed(NamedTuple):
     value: float
     """peak speed along the path [m/s], [rad/s]"""
     limit: str
-    """limit of the actuators that keeps it below what friction and encoders ask for; else empty"""
+    """limit that keeps the speed below what friction and encoders require: "speed", "acceleration",
+    "force", "torque" or "stroke"; empty where the speed is as high as they require"""
 
 
 def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) -> SuitableSpeed:
@@ -513,7 +514,7 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     Raises:
         InputError: not a machine, or a frequency not above zero.
     """
-    omega = 2.0 * np.pi * positive(high, "high")
+    slowest, omega = 2.0 * np.pi * positive(low, "low"), 2.0 * np.pi * positive(high, "high")
     coordinates = as_model(platform).inverse_kinematics(platform.home)
     lowest, highest = platform.minimum_coordinates, platform.maximum_coordinates
     free_travel = np.minimum(coordinates - lowest, highest - coordinates)
@@ -522,7 +523,7 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     travel_speed = TASK_SPEED * (highest - lowest)
     if takes_positions(platform):
         speed_fraction, effort_fraction = POSITION_SPEED_FRACTION, POSITION_EFFORT_FRACTION
-        travel_speed = POSITION_TRAVEL_FRACTION * 2.0 * np.pi * positive(low, "low") * free_travel
+        travel_speed = POSITION_TRAVEL_FRACTION * slowest * free_travel
     bounds = [
         travel_speed,
         speed_fraction * actuator_limit(platform, "speed"),
@@ -544,7 +545,7 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
             * actuator_limit(platform, "acceleration")
             / omega,
             "force": MAX_EFFORT_FRACTION * actuator_limit(platform, "effort") / gain,
-            "stroke": POSITION_TRAVEL_FRACTION * 2.0 * np.pi * positive(low, "low") * free_travel,
+            "stroke": POSITION_TRAVEL_FRACTION * slowest * free_travel,
         }
     speed_limit = np.min([*speed_limits.values()], axis=0)
     actuator_speed = np.maximum(actuator_speed, np.minimum(required_speed, speed_limit))

@@ -138,11 +138,11 @@ def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> L
 def chosen_gain(
     linear: LinearMachine, gain: Any, law_of: Callable[[Any], LocalLaw], highest: float
 ) -> Any:
-    """Return the user's gain; by default the one with the largest smallest damping ratio.
+    """Return the user's gain; by default the one that damps the least damped mode best.
 
     Raises:
-        InputError: a machine without springs in its legs, or drives behind which no gain damps
-            more than none.
+        InputError: a machine without springs in its legs, or drives through which no gain adds
+            damping.
     """
     if not linear.platform.leg.has_spring:
         raise InputError(
@@ -156,9 +156,10 @@ def chosen_gain(
     if optimum.ratio <= max(passive_ratio, 0.0):
         raise InputError(
             "platform",
-            f"no gain damps {linear.platform.name} through its drives (worst ratio at best "
-            f"{optimum.ratio:.3g}, {passive_ratio:.3g} without): they are too late or swing on "
-            "their transmissions; shorten delay and lag, or take a controller of coordinates",
+            f"no gain damps {linear.platform.name} through its drives (smallest damping ratio "
+            f"{optimum.ratio:.3g} at best, {passive_ratio:.3g} without control): the drives are "
+            "too late or swing on their transmissions; shorten delay and lag, or take a controller "
+            "of coordinates",
         )
     return optimum.gain
 

@@ -185,7 +185,7 @@ def loop_shaping(
 
 
 def trapezoidal(system: StateSpace, period: float) -> StateSpace:
-    """Return a continuous system sampled by Tustin's rule, for controllers.
+    """Return a continuous system sampled by Tustin's (the trapezoidal) rule, for controllers.
 
     Raises:
         InputError: a sampled system, or a period that is not above zero.
@@ -194,8 +194,10 @@ def trapezoidal(system: StateSpace, period: float) -> StateSpace:
     if system.period:
         raise InputError("system", "must be continuous")
     identity = np.eye(len(system.A))
-    implicit_inverse = np.linalg.inv(identity - 0.5 * sample_time * system.A)
-    as_floats(implicit_inverse, "period")
+    try:
+        implicit_inverse = np.linalg.inv(identity - 0.5 * sample_time * system.A)
+    except np.linalg.LinAlgError:
+        raise InputError("period", "the system has a pole at 2 / period") from None
     input_matrix = implicit_inverse @ system.B
     return StateSpace(
         implicit_inverse @ (identity + 0.5 * sample_time * system.A),

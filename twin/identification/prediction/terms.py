@@ -145,13 +145,15 @@ class FreeTerms:
     def _bristle_force(
         self, effects: TermEffects, drives: FloatArray, presliding: FloatArray, time: FloatArray
     ) -> FloatArray:
-        """Return the friction `(sets, T - 1, n)` of bristles that bend along the recorded motion.
+        """Return the dry friction `(sets, T - 1, n)` of bristles along the recorded motion.
+
+        Bristles (the LuGre model) bend before a motor slides, and their force is the friction.
 
         Args:
             effects: of the other terms.
             drives: `(sets, n, CONSTANTS)`.
             presliding: `(sets,)` [m, rad] deflection at which bristles bear the Coulomb friction.
-            time: `(sets,)` [s] damping of the bristles over their stiffness.
+            time: `(sets,)` [s] time constant of the bristles: their damping over their stiffness.
         """
         motion = self._motion
         coulomb, breakaway, stribeck = np.moveaxis(
@@ -159,12 +161,15 @@ class FreeTerms:
         )
         travel = np.diff(motion.motor, axis=0)
         period = float(motion.time[1] - motion.time[0])
-        level = coulomb + (breakaway - coulomb) * np.exp(-((travel / period / stribeck) ** 2))
-        level = level * effects.friction_factor[:, :-1, None]
-        level += effects.load_friction[:, None, None] * effects.leg_force[:-1]
+        sliding = coulomb + (breakaway - coulomb) * np.exp(-((travel / period / stribeck) ** 2))
+        sliding = sliding * effects.friction_factor[:, :-1, None]
+        sliding += effects.load_friction[:, None, None] * effects.leg_force[:-1]
         stiffness = coulomb / np.maximum(presliding, MIN_PRESLIDING)[:, None, None]
         # The bristles of a motor at constant speed approach `limit` in the course of `travel`.
-        limit = np.sign(travel) * level / stiffness
+        # Without friction there are none.
+        limit = np.sign(travel) * np.divide(
+            sliding, stiffness, out=np.zeros_like(sliding), where=stiffness > 0.0
+        )
         remaining_fraction = np.exp(-np.abs(travel) / np.maximum(np.abs(limit), MIN_PRESLIDING))
         added = (1.0 - remaining_fraction) * limit
         bristle = np.zeros((len(drives), len(motion.time), drives.shape[1]))

@@ -1,4 +1,4 @@
-"""Drives, electronics, friction, end stops and sensors: forces on the legs, and their readings.
+"""Drives, electronics, friction, end stops and sensors: forces on the legs, readings of sensors.
 
 A step of all drives leads from commands to the effort of the motors, and through motors and
 transmissions to the forces on the legs. The motor's side is integrated in small steps of its own

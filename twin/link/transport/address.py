@@ -83,16 +83,15 @@ def resolved_host(host: str, field: str) -> str:
 
 
 def check_allowed(address: Address, allowed: Iterable[str], field: str) -> None:
-    """Refuse an address that other computers can reach unless some host is allowed, whichever.
+    """Refuse the address of another computer unless its host is among the `allowed` ones.
 
     Raises:
-        InputError: the address is not loopback, and `allowed` is empty.
+        InputError: the address is not loopback, and its host is not allowed.
     """
-    if not (address.is_local or tuple(allowed)):
-        raise InputError(
-            field,
-            f"{address} can be reached from other computers; allow the other host by its name",
-        )
+    if address.is_local:
+        return
+    if address.host not in {resolved_host(host, "allow_remote") for host in allowed}:
+        raise InputError(field, f"{address} is another computer; allow its host by its name")
 
 
 @dataclass

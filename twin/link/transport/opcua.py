@@ -18,7 +18,7 @@ from twin.basics.arrays import FloatArray, NotCopied, as_vector
 from twin.basics.optional import optional
 from twin.errors import InputError, TwinError
 from twin.link.protocol import FIELD_WIDTHS, Sample, width_of
-from twin.link.transport.address import Counts, check_allowed, parse_address, resolved_host
+from twin.link.transport.address import Counts, check_allowed, parse_address
 from twin.logs import Channel, Log, LogMapping
 from twin.model.machine_model import MachineModel
 
@@ -88,8 +88,7 @@ class OpcUaLink(NotCopied):
         """
         host_and_port, _, path = text.partition("/")
         address = parse_address(host_and_port, "opcua")
-        hosts = (host for host in allowed if resolved_host(host, "allow_remote") == address.host)
-        check_allowed(address, hosts, "opcua")
+        check_allowed(address, allowed, "opcua")
         self._machine, self._mapping = machine, mapping
         self.counts = Counts()
         self._stamps: list[Any] = []

@@ -80,7 +80,11 @@ class UdpLink(NotCopied):
             InputError: an address that is not local without allowed hosts, or that is in use.
         """
         hosts = tuple(resolved_host(host, "allow_remote") for host in allowed)
-        check_allowed(address, hosts, "address")
+        if not (address.is_local or hosts):
+            raise InputError(
+                "address",
+                f"{address} can be reached from other computers; allow the other host by its name",
+            )
         self._allowed, self._legs, self._kind = frozenset(hosts), legs, kind
         self._encoder = Encoder(legs)
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
@@ -360,12 +364,9 @@ def open_telemetry(
 
         return OpcUaLink(location, machine, allowed=allow_remote)
     to = parse_address(location, "telemetry")
-    hosts = [host for host in allow_remote if resolved_host(host, "allow_remote") == to.host]
-    check_allowed(to, hosts, "telemetry")
-    own_address = (
-        Address("::" if ":" in to.host else "0.0.0.0", 0) if hosts else to._replace(port=0)
-    )
-    link = UdpLink(own_address, machine.n_actuators, "command", allowed=hosts)
+    check_allowed(to, allow_remote, "telemetry")
+    own_host = to.host if to.is_local else "::" if ":" in to.host else "0.0.0.0"
+    link = UdpLink(Address(own_host, 0), machine.n_actuators, "command", allowed=[to.host])
     link.peer = to
     return link
 

@@ -369,7 +369,9 @@ class _Shaft(Electronics):
     damping: RotaryDamping | None = Field(
         None, gt=0, description="Of shaft and gears; default: 0.4 ms times the stiffness"
     )
-    stribeck_speed: AngularSpeed = Field(1e-2, gt=0, description="Over which friction falls")
+    stribeck_speed: AngularSpeed = Field(
+        1e-2, gt=0, description="Speed over which friction falls from breakaway to sliding"
+    )
 
     @property
     def ratio(self) -> float:

@@ -49,7 +49,7 @@ ROUNDING_TOLERANCE = 1e-15
 
 
 class LegBodies(NamedTuple):
-    """Bodies of a UPS leg or strut in its leg frame (s2, Z x s2, Z).
+    """Bodies of a UPS leg or strut in its leg frame (s2, Z x s2, Z), see `UniversalLeg`.
 
     The housing's frame has its origin at the base joint, the rod's at the tip. Tensors are about
     the centres of mass.

@@ -89,9 +89,11 @@ def sample_times(motion: Motion, period: float) -> FloatArray:
     """Return times [s] at an even period from 0 to the end of a motion or just before.
 
     Raises:
-        InputError: not a motion, or more than `MAX_SAMPLES` times.
+        InputError: not a motion, a period longer than it, or more than `MAX_SAMPLES` times.
     """
     as_instance(motion, "motion", Motion)  # type: ignore[type-abstract]
+    if period > motion.duration:
+        raise InputError("period", f"must not be longer than the motion's {motion.duration:g} s")
     count = int(motion.duration / period * (1.0 + 1e-12)) + 1
     if count > MAX_SAMPLES:
         raise InputError("period", f"gives {count:.3g} samples; at most {MAX_SAMPLES} are taken")

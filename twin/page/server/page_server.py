@@ -473,7 +473,8 @@ class PageServer:
         self.is_public = not is_loopback(address)
         self.token = token or (secrets.token_urlsafe(24) if self.is_public else None)
         access = Access(loopback=not self.is_public, token=self.token, port=self.port)
-        self.url = self._address_as(LOOPBACK_ADDRESS if address == "0.0.0.0" else address)
+        reached = {"0.0.0.0": LOOPBACK_ADDRESS, "::": "::1"}.get(address, address)
+        self.url = self._address_as(reached)
         try:
             self.viser, self._served = guarded_server(bound, access, title)
         except BaseException:

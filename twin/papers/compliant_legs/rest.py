@@ -71,10 +71,11 @@ class StaticForces(NamedTuple):
     platform_by_displacement: FloatArray
     """`(6, 6)` change of `platform` by a displacement of the platform"""
     platform_by_deflection: FloatArray
-    """`(6, n)` change of `platform` per deflection; its transpose is that of `springs` per
-    displacement"""
+    """`(6, n)` change of `platform` per deflection; its transpose is the change of `springs` per
+    displacement of the platform"""
     jacobian: FloatArray
-    """Leg lengths by displacement `(n, 6)`: column i of its transpose is one actuator's wrench"""
+    """`(n, 6)` change of leg lengths per displacement; row i is the wrench of actuator i's unit
+    force on the platform"""
 
 
 def static_forces(

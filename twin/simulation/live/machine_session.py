@@ -136,7 +136,7 @@ class MachineSession:
 
     @property
     def machines(self) -> dict[str, str | Path]:
-        """Machines to choose from: name -> name or file; the file it was made with among them."""
+        """Machines to choose from: name -> name or file. The session's own file is among them."""
         return known_machines(*self._user_machine)
 
     @property

@@ -124,11 +124,12 @@ class Runner:
     """Advances a `Source` on a thread of its own, the only one that touches it.
 
     Attributes:
-        source: that runs.
-        paused: whether it is paused.
-        waiting: whether the run waits because nobody looks.
-        speed: of the run relative to real time.
-        real_time_factor: seconds of the run per second of the clock, lately.
+        source: the run that is advanced.
+        paused: whether the user has paused it.
+        waiting: whether it waits because nobody looks.
+        speed: wanted speed of the run, relative to real time.
+        real_time_factor: reached speed, seconds of the run per second of the clock, a running
+            mean; NaN while the run is paused or stopped.
     """
 
     def __init__(
@@ -232,7 +233,7 @@ class Runner:
             steps, self._steps = self._steps, 0
             if steps and not source.stopped:
                 source.advance(steps * source.period)
-            self.real_time_factor = float("nan")
+            self.real_time_factor = source.real_time_factor = float("nan")
             return
         self._steps = 0
         source.advance(self.speed * min(elapsed, MAX_CATCH_UP))

@@ -125,8 +125,8 @@ def _check_size(corners: FloatArray, path: Path) -> None:
     extent = float(np.ptp(corners, axis=(0, 1)).max())
     if not MIN_MESH_WIDTH <= extent <= MAX_MESH_WIDTH:
         raise InputError(UNIT_FIELD, f"makes {path} {extent:.3g} m wide; check the unit")
-    edge_lengths = np.diff(corners, axis=1)
-    area = 0.5 * np.linalg.norm(np.cross(edge_lengths[:, 0], edge_lengths[:, 1]), axis=1).sum()
+    edges = np.diff(corners, axis=1)
+    area = 0.5 * np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1).sum()
     distinct = len(np.unique(corners.reshape(-1, 3).astype(np.float32), axis=0))
     if distinct < MIN_CORNERS or area < MIN_MESH_WIDTH**2:
         message = f"{path} has {distinct} different vertices and an area of {area:.3g} m2: it is"
@@ -369,7 +369,7 @@ def light_up(scene: Element, *, dark: bool) -> None:
         tones = {"rgb1": _numbers(colours.ground), "markrgb": _numbers(colours.lines)}
         element.attrib |= GROUND_TEXTURE | tones
     for element in asset.findall("texture[@name='sky']"):
-        element.attrib |= {"rgb1": _numbers(colours.horizon), "rgb2": _numbers(colours.zenith)}
+        element.attrib |= {"rgb1": _numbers(colours.zenith), "rgb2": _numbers(colours.horizon)}
     for element in scene.findall("visual/rgba"):
         element.set("haze", _numbers([*colours.horizon, 1.0]))
     for element in asset.findall("material[@name='floor']"):

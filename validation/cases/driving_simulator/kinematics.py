@@ -166,8 +166,8 @@ def check_simulator_actuation(platform: Platform) -> CaseResult:
     Equations of motion in heave, roll and pitch are derived with sympy from the energies. They are
     compared with the machine's own dynamics at random states, with and without friction under the
     feet. Four actuators drive three degrees of freedom: forces in the pattern (1, -1, 1, -1) move
-    nothing. Last comes the cost of friction along the paper's sines, viscous as in configuration
-    hardware.
+    nothing. Last come the forces that friction under the feet adds along the paper's sines, viscous
+    as in configuration hardware.
     """
     plate = PlateModel.from_parameters(platform.parameters)
     states = random_states(platform, ACTUATION_STATE_COUNT)

@@ -177,10 +177,15 @@ def at_rest(rotation: FloatArray, rate: float = 0.0) -> Plate:
 def by_equations(
     ball: Ball, plate: Plate, ball_position: FloatArray, spin: FloatArray
 ) -> tuple[Any, FloatArray]:
-    """Return what the equations of docs/theory.md give, and the arm `(3,)` to the ball's centre."""
+    """Return what the equations of docs/theory.md give, and the arm `(3,)` to the ball's centre.
+
+    The platform's reference point is at the origin; the position is on the plate, the spin in base
+    axes.
+    """
     quaternion = Rotation.from_matrix(plate.rotation).as_quat(scalar_first=True)
     pose = np.concatenate([np.zeros(3), quaternion])
-    state = np.concatenate([ball_position, spin, [1.0], np.zeros(11)])
+    # After place and spin: the quaternion of the ball, and zeros, as it does not fly.
+    state = np.concatenate([ball_position, spin, [1.0, 0.0, 0.0, 0.0], np.zeros(8)])
     arm = plate.rotation @ [*ball_position, ball.plate_height + ball.radius]
     return rolling(ball, state, pose, plate.twist, plate.acceleration, GRAVITY), arm
 

@@ -181,14 +181,14 @@ class BenchRecord(NamedTuple):
 
 
 class DriveBench:
-    """One drive with `step` [s] of an engine and the gains of its velocity loop.
+    """One drive on a leg, run with the time step [s] of an engine and gains of a velocity loop.
 
     The leg is a free mass, moved exactly under forces that are constant over a step, or is held
     still.
 
     Attributes:
-        drive: constants `(1, CONSTANTS)`.
-        states: `(1, STATES)`.
+        drive: constants `(1, CONSTANTS)`, columns as in `twin.kernels.plant.columns`.
+        states: state of the drive `(1, STATES)` at present, columns likewise.
     """
 
     def __init__(

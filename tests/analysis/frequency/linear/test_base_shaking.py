@@ -23,6 +23,7 @@ def test_resonance_is_where_the_linear_model_has_it(engine):
     assert_within(found.measured, found.linear, 0.02 * np.abs(found.linear[largest]))
 
 
+@pytest.mark.slow
 def test_a_machine_on_pillars_is_shaken_along_z_alone():
     machine = twin.load("driving_simulator")
     sweep = SweepSettings(5.0, 20.0, length=0.5, decay=0.5, timestep=5e-4, holding=(1e5, 2e3))

@@ -145,9 +145,22 @@ def test_head_at_rest_feels_its_weight_upward():
         assert heave - 9.81 != felt
 
 
-def small_angle_rotation(phi, theta):
-    """Return the printed small-angle matrix."""
-    return sympy.Matrix([[1, 0, theta], [phi * theta, 1, -phi], [-theta, phi, 1]])
+T = sympy.Symbol("t")
+X, Y, Z, PHI, THETA = (sympy.Function(name)(T) for name in ("x", "y", "z", "phi", "theta"))
+NAMES = {"x": X, "y": Y, "z": Z, "phi": PHI, "theta": THETA}
+NAMES |= {f"d{name}": value.diff(T) for name, value in NAMES.items()}
+NAMES |= {f"d{name}": value.diff(T) for name, value in NAMES.items() if name[0] == "d"}
+SMALL_ANGLE_ROTATION = sympy.Matrix([[1, 0, THETA], [PHI * THETA, 1, -PHI], [-THETA, PHI, 1]])
+
+
+def vector(*entries):
+    """Return a vector as it is printed, with d and dd before the names of derivatives."""
+    return sympy.Matrix([sympy.sympify(entry, NAMES) for entry in entries])
+
+
+def is_zero(vector):
+    """Return whether all entries vanish when they are multiplied out."""
+    return vector.applyfunc(sympy.expand).is_zero_matrix
 
 
 def test_angular_acceleration_is_in_other_axes_than_the_velocity():
@@ -156,50 +169,36 @@ def test_angular_acceleration_is_in_other_axes_than_the_velocity():
     The angular velocity is R^T dR/dt of the small-angle matrix, which is not orthogonal: exactly
     its second entry is theta' alone.
     """
-    t = sympy.Symbol("t")
-    phi, theta = sympy.Function("phi")(t), sympy.Function("theta")(t)
-    turn = small_angle_rotation(phi, theta)
-    skew = turn.T * turn.diff(t)
-    omega = sympy.Matrix([skew[2, 1], skew[0, 2], skew[1, 0]]).applyfunc(sympy.expand)
-    a, b = phi.diff(t), theta.diff(t)
-    assert omega == sympy.Matrix([a, b - phi * theta * a, theta * a])
-    printed = sympy.Matrix(
-        [
-            theta**2 * a.diff(t) + a.diff(t) + 2 * theta * a * b,
-            b.diff(t) - theta * a**2 - phi * theta * a.diff(t) - phi * a * b,
-            -theta * phi**2 * a.diff(t)
-            + phi * b.diff(t)
-            - 2 * theta * phi * a**2
-            - b * phi**2 * a
-            + a * b,
-        ]
+    turn = SMALL_ANGLE_ROTATION
+    skew = turn.T * turn.diff(T)
+    omega = sympy.Matrix([skew[2, 1], skew[0, 2], skew[1, 0]])
+    assert is_zero(omega - vector("dphi", "dtheta - phi*theta*dphi", "theta*dphi"))
+    printed = vector(
+        "theta**2*ddphi + ddphi + 2*theta*dphi*dtheta",
+        "ddtheta - theta*dphi**2 - phi*theta*ddphi - phi*dphi*dtheta",
+        "phi*ddtheta - theta*phi**2*ddphi - 2*theta*phi*dphi**2 - dtheta*phi**2*dphi + dphi*dtheta",
     )
-    assert (printed - (turn * omega).diff(t)).applyfunc(sympy.expand).is_zero_matrix
-    assert not (printed - omega.diff(t)).applyfunc(sympy.expand).is_zero_matrix
-    exact = sympy.rot_axis1(-phi) * sympy.rot_axis2(-theta)
-    skew = (exact.T * exact.diff(t)).applyfunc(sympy.simplify)
-    assert skew[0, 2] == b
+    assert is_zero(printed - (turn * omega).diff(T))
+    assert not is_zero(printed - omega.diff(T))
+    exact = sympy.rot_axis1(-PHI) * sympy.rot_axis2(-THETA)
+    skew = (exact.T * exact.diff(T)).applyfunc(sympy.simplify)
+    assert skew[0, 2] == THETA.diff(T)
 
 
 def test_linear_vectors_of_the_pilot_are_in_base_axes():
     """Printed: velocity "within the body-fixed frame"; it is the derivative of base coordinates."""
-    t, xp, yp, zp = sympy.symbols("t xp yp zp")
-    x, y, z, phi, theta = (sympy.Function(name)(t) for name in ("x", "y", "z", "phi", "theta"))
-    position = sympy.Matrix(
-        [xp + x + zp * theta, yp + y - zp * phi + xp * phi * theta, zp + z + yp * phi - xp * theta]
+    position = vector(
+        "xp + x + zp*theta", "yp + y - zp*phi + xp*phi*theta", "zp + z + yp*phi - xp*theta"
     )
-    printed = sympy.Matrix(
-        [
-            zp * theta.diff(t) + x.diff(t),
-            y.diff(t) - zp * phi.diff(t) + xp * phi * theta.diff(t) + xp * theta * phi.diff(t),
-            yp * phi.diff(t) - xp * theta.diff(t) + z.diff(t),
-        ]
+    printed = vector(
+        "zp*dtheta + dx",
+        "dy - zp*dphi + xp*phi*dtheta + xp*theta*dphi",
+        "yp*dphi - xp*dtheta + dz",
     )
-    velocity = position.diff(t)
-    assert (printed - velocity).applyfunc(sympy.expand).is_zero_matrix
-    in_plate = small_angle_rotation(phi, theta).T * velocity
-    off = (printed - in_plate).applyfunc(sympy.expand)
-    assert off[0].coeff(theta * z.diff(t)) == 1  # of first order in the angles
+    velocity = position.diff(T)
+    assert is_zero(printed - velocity)
+    off = sympy.expand((printed - SMALL_ANGLE_ROTATION.T * velocity)[0])
+    assert off.coeff(THETA * Z.diff(T)) == 1  # of first order in the angles
 
 
 @pytest.mark.slow

@@ -58,24 +58,6 @@ def test_derivatives_of_inputs(name, k, derivative):
         assert_within(slope, sample[order + 1], 1e-12)
 
 
-def known(lengths):
-    """Return the seven coordinates of driven lengths fr, rl, fl, by hand."""
-    fr, rl, fl = lengths.T
-    z, phi, theta = (fr + rl) / 2, (fl - fr) / 0.82, (rl - fl) / 1.6
-    return np.stack([z, phi, theta, fr + rl - fl, rl, fl, fr], axis=-1)
-
-
-@pytest.mark.parametrize("name", INPUTS)
-def test_integration_reaches_the_known_answer(name):
-    run = integrate_dae(PAPER, INPUTS[name], 5.0)
-    sample = INPUTS[name].sample(run.time)
-    assert_within(run.coordinates, known(sample.value), 1e-10)
-    assert_within(run.rates, known(sample.rate), 1e-10)
-    assert_within(run.known_coordinates, known(sample.value), 1e-15)
-    assert run.error < 1e-10
-    assert run.position_drift.max() < 1e-10
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("plate", [PAPER, PLATE])
 @pytest.mark.parametrize(("complete", "order"), [(False, 1.0), (True, 2.0)])

@@ -5,16 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 from paper_plate import PAPER
 from refusals import refused
-from tolerance import max_abs
 
 from twin.papers.driving_simulator.dae.integration import (
     LENGTH_INDICES,
     integrate_forced,
     numeric_dae,
 )
-from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES
-from twin.papers.driving_simulator.exact import sigmoid_inputs, sinusoidal_inputs
-from twin.papers.driving_simulator.studies import exact_forces, released
 
 pytestmark = pytest.mark.quick
 
@@ -69,27 +65,6 @@ def test_a_tilted_plate_falls_further_only_with_complete_energies():
     growth = np.cosh(np.sqrt(weight / inertia) * complete.time)
     assert_allclose(printed.plate[:, 1], 1e-5, rtol=1e-7)
     assert_allclose(complete.plate[:, 1], 1e-5 * growth, rtol=1e-4)
-
-
-@pytest.mark.parametrize("inputs", [sinusoidal_inputs(PAPER), sigmoid_inputs(PAPER)])
-def test_the_printed_model_is_off_by_the_two_missing_terms(inputs):
-    """The rest falls with the inputs; the completed energies are off by their square."""
-    apart, left = [], []
-    for share in (0.5, 0.25):
-        found = released(PAPER, inputs.scaled(share), 1.0)
-        derived = max_abs(found.derived)
-        apart.append(max_abs(found.printed_error[:, 1:] - found.derived) / derived)
-        left.append(max_abs(found.complete_error))
-    assert apart[1] < 0.02
-    assert 1.8 < apart[0] / apart[1] < 2.2
-    assert 3.6 < left[0] / left[1] < 4.4
-
-
-def test_forces_of_the_exact_model_come_from_three_pillars():
-    forces = exact_forces(PAPER, sinusoidal_inputs(PAPER), np.linspace(0.0, 1.0, 5))
-    (free,) = set(range(4)) - set(DRIVEN_INDICES)
-    assert forces.shape == (5, 4)
-    assert not forces[:, free].any()
 
 
 def test_a_start_of_the_wrong_shape_is_refused():

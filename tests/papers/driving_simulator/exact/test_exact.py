@@ -1,4 +1,4 @@
-"""The exact model: laws of mechanics, moving masses by plain geometry, and the compiled kernels."""
+"""The exact model: laws of mechanics, moving masses by plain geometry."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,9 @@ from paper_plate import PLATE
 from refusals import refused
 from tolerance import assert_within
 
-import twin
 from twin.errors import SingularPoseError
-from twin.papers.driving_simulator.exact import ExactModel, SlidingFriction, exact_head_motion
-from twin.papers.driving_simulator.kinematics import FIXED_CORNER, ExactKinematics
-from twin.rotations import pose_from_angles
+from twin.papers.driving_simulator.exact import ExactModel, SlidingFriction
+from twin.papers.driving_simulator.kinematics import FIXED_CORNER
 
 Array = NDArray[np.float64]
 
@@ -36,12 +34,6 @@ def states(count=50):
     random = np.random.default_rng(17)
     q = random.uniform(-1.0, 1.0, (count, 3)) * [0.1, 0.5, 0.4] + [0.4, 0.0, 0.0]
     return States(q, *random.normal(size=(2, count, 3)))
-
-
-@pytest.fixture(params=MODELS)
-def model(request):
-    """The plate of the paper, with and without friction."""
-    return MODELS[request.param]
 
 
 def test_forces_are_the_smallest_of_those_that_push():
@@ -79,25 +71,3 @@ def test_refused_arguments(field):
     good = {"coordinates": [0.35, 0.0, 0.0], "rates": np.zeros(3), "forces": np.zeros(4)}
     with refused(field):
         MODELS["smooth"].accelerations(**good | {field: [[1.0, 2.0]]})
-
-
-@pytest.mark.parametrize("configuration", [None, "hardware"])
-def test_kernels_agree(configuration):
-    """Both are exact: only rounding of accelerations of the order of a hundred."""
-    platform, s = twin.load("driving_simulator", configuration), states(100)
-    model = ExactModel.from_parameters(platform.parameters)
-    center = exact_head_motion(model.plate, np.zeros(3), s.q, s.v, s.a)
-    pose = pose_from_angles(center.position, s.q[:, 1:], "roll_pitch")
-    twist = np.hstack([center.velocity, center.angular_velocity])
-    acceleration = model.acceleration(s.q, s.v, s.a)
-    forces = model.forces(s.q, s.v, s.a)
-    lengths = ExactKinematics(model.plate).inverse(s.q).lengths
-    assert_within(platform.inverse_kinematics(pose), lengths, 1e-13)
-    found = platform.inverse_dynamics(pose, twist, acceleration)
-    assert_allclose(found, forces, rtol=1e-10, atol=1e-8)
-    pushed = forces + np.random.default_rng(4).normal(size=forces.shape) * 200.0
-    expected = model.acceleration(s.q, s.v, model.accelerations(s.q, s.v, pushed))
-    found = platform.forward_dynamics(pose, twist, pushed)
-    assert_within(found, expected, 1e-10 * np.abs(expected).max())
-    for energies in zip(platform.energy(pose, twist), model.energy(s.q, s.v), strict=True):
-        assert_allclose(*energies, rtol=1e-12)

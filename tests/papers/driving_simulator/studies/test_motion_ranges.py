@@ -20,13 +20,6 @@ from twin.papers.driving_simulator.studies import (
 MODELS = (SmallAngleKinematics, ExactKinematics)
 
 
-def test_ranges_as_printed():
-    ranges = small_angle_ranges(PLATE)
-    assert ranges.heave == pytest.approx(0.05, abs=1e-15)
-    assert np.degrees(ranges.pitch) == pytest.approx(3.581, abs=5e-4)
-    assert np.degrees(ranges.roll) == pytest.approx(6.9873, abs=5e-5)
-
-
 def overrun(kinematics, coordinates):
     """Return by how much [m] the worst pillar is beyond its stroke; negative inside."""
     away = np.abs(kinematics.inverse(coordinates).lengths - PLATE.home_length)

@@ -40,7 +40,7 @@ CRANK_WIDTH = 0.2
 tenth of its length.
 """
 
-COMMENT_PATTERN = re.compile(r"^([^#\n]*?[^#\s]) +(# .*)$", re.MULTILINE)
+COMMENT_PATTERN = re.compile(r'^((?:[^#"\n]|"(?:\\.|[^"\\\n])*")+?) +(# .*)$', re.MULTILINE)
 """An entry with a comment behind it, which `sheet_text` aligns."""
 
 
@@ -136,7 +136,8 @@ def _condition(machine: MachineParameters) -> float:
 
 def sheet_text(name: str, sheet: DataSheet, legs: str) -> str:
     """Return the text of a platform.toml with one of the sheet's candidates for its legs."""
-    title = " ".join((sheet.title or "My motion platform").split())
+    words = (sheet.title or "My motion platform").split()
+    title = "".join(filter(str.isprintable, " ".join(words)))
     header = HEADER_TEMPLATE.format(
         name=name, title=title, quoted_title=quoted(title), source=SHEET_SOURCE
     )
