@@ -78,22 +78,6 @@ def test_error_decays_as_the_oscillator_that_was_chosen(stewart):
     assert_within(angles, decay[:, None] * turn, 2e-2 * 0.02)
 
 
-@pytest.mark.parametrize("name", RIGID)
-def test_state_is_found_from_the_actuators(name):
-    platform = twin.load(name)
-    sample = sine(platform)(np.linspace(0.1, 0.4, 12))
-    pose, twist, _ = platform.constrain(*sample)
-    legs = platform.constants.legs
-    work = kinematics.make_work(platform.n_actuators, 6 - platform.dof)
-    state = np.concatenate([platform.home, np.zeros(6)])
-    for where, motion in zip(pose, twist, strict=True):
-        coordinates = platform.inverse_kinematics(where)
-        rates = platform.jacobian(where) @ motion
-        assert task_state(legs, coordinates, rates, state, work) == POSE_FOUND
-        assert_within(state[:7], where, 1e-10)
-        assert_within(state[7:], motion, 1e-9)
-
-
 def test_redundant_readings_that_do_not_fit_give_the_nearest_pose():
     platform = twin.load("driving_simulator")
     legs = platform.constants.legs

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.optimize import root
 from unsymmetric import KINDS, machine_without_symmetry
 
 import twin
@@ -208,27 +207,6 @@ def free_fall():
         return Push(np.zeros(platform.n_actuators), None, start)
 
     return motion
-
-
-@pytest.fixture
-def still():
-    """Return a function that gives the state inside the legs in which forces can hold a pose."""
-
-    def inside(platform, pose=None):
-        k, rest = platform.n_deflections, np.zeros(6)
-        place = platform.home if pose is None else pose
-        if not k:
-            return np.empty(0)
-
-        def acceleration(springs):
-            state = np.concatenate([springs, np.zeros(k)])
-            forces = platform.inverse_dynamics(place, rest, rest, deflection=state)
-            return platform.forward_dynamics(place, rest, forces, deflection=state)[6:]
-
-        found = root(acceleration, np.zeros(k), tol=1e-15).x
-        return np.concatenate([found, np.zeros(k)])
-
-    return inside
 
 
 @pytest.fixture

@@ -30,11 +30,6 @@ LONGEST = 300
 """Steps of a motion."""
 
 
-EQUILIBRIUM = {"analytic": 1e-14, "mujoco": 1e-7, "bullet": 1e-14}
-"""Distance [m, rad] from home after 200 steps: rounding, and the legs' weight on MuJoCo's soft
-loops (1e-8 measured)."""
-
-
 def tolerance_of(engine):
     key = engine.name, engine.fidelity
     return (
@@ -120,17 +115,3 @@ def test_forces_are_held_over_each_step(fresh, push, reference, pose_error):
     if engine.fidelity == "accurate" and engine.platform.kind != "strut":
         shifted = reference(engine, np.roll(forces, 1, axis=0), None, start)
         assert pose_error(shifted, wanted) > 10 * pose_error(state, wanted)
-
-
-def test_holding_forces_hold(fresh, pose_error, still):
-    engine = fresh()
-    platform = engine.platform
-    inside = still(platform)
-    home = engine.reset(deflection=inside)
-    rest = np.zeros(6)
-    forces = platform.inverse_dynamics(platform.home, rest, rest, deflection=inside)
-    for _ in range(200):
-        state = engine.step(forces)
-    assert pose_error(state, home) < EQUILIBRIUM[engine.name]
-    falling = engine.step(np.zeros(platform.n_actuators)).twist
-    assert falling[2] < -0.1 * engine.timestep * platform.parameters.gravity

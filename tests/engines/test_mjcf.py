@@ -7,18 +7,14 @@ from xml.etree.ElementTree import Element, SubElement
 import mujoco
 import numpy as np
 import pytest
-from engines.expected_bodies import expected_bodies
 from numpy.testing import assert_allclose, assert_array_equal
-from tolerance import assert_within, max_abs
+from tolerance import assert_within
 
 import twin
 from twin.analysis.platform import Platform
 from twin.engines.mechanism import make_mechanism
-from twin.engines.mjcf import MIN_INERTIA, add_inertial, robot_xml, scene_xml
+from twin.engines.mjcf import add_inertial, robot_xml, scene_xml
 from twin.machine import MachineParameters
-from twin.machine.legs.pillar import PillarLeg
-from twin.machine.legs.strut import StrutLeg
-from twin.machine.legs.viscoelastic import ViscoelasticLeg
 from twin.machine.machine import assets_folder
 from twin.machine.mechanism import Mass, Plate
 
@@ -52,83 +48,6 @@ def test_committed_file_is_what_the_parameters_give(machine, file):
     have, want = (np.array(number.findall(text), float) for text in (committed, generated))
     # Sines differ in the last digit between processors; the file has fifteen.
     assert_allclose(have, want, rtol=1e-13, atol=1e-14)
-
-
-def test_masses_centres_and_tensors_without_contacts(any_platform):
-    model, _ = compiled(any_platform)
-    wanted = expected_bodies(any_platform.parameters)
-    # Besides the world and the body without mass that wrenches act on.
-    assert model.nbody == 2 + len(wanted)
-    assert not model.geom_contype.any()
-    assert not model.geom_conaffinity.any()
-    for name, (mass, center, tensor) in wanted.items():
-        body = model.body(name).id
-        assert model.body_mass[body] == pytest.approx(mass, rel=1e-14, abs=MIN_INERTIA)
-        assert_allclose(model.body_ipos[body], center, rtol=1e-14, atol=1e-15)
-        error = max_abs(body_tensor(model, body) - tensor)
-        assert error < EIGENVALUES * max_abs(tensor) + 2.0 * MIN_INERTIA, name
-    reference = model.body("platform_reference")
-    assert reference.mass == 0.0
-    assert not reference.pos.any()
-
-
-def test_loops_close_in_every_pose(any_platform, random_motion):
-    """Points, axes and order of the joints: MuJoCo closes the loops with our joint coordinates."""
-    platform = any_platform
-    model, data = compiled(platform)
-    joints = make_mechanism(platform.parameters).leg_joints
-    for seed in range(5):
-        pose = random_motion(platform, seed)[0]
-        values = platform.leg_coordinates(pose).values
-        for names, row in zip(joints, values, strict=True):
-            for name, value in zip(names, row, strict=True):
-                data.joint(name).qpos = value
-        if platform.kind != "pillar":
-            data.joint("platform").qpos = pose
-        mujoco.mj_kinematics(model, data)
-        assert_within(data.body("platform").xpos, pose[:3], 1e-14)
-        turn = np.abs(data.body("platform").xquat @ pose[3:])
-        assert turn == pytest.approx(1.0, abs=1e-14)
-        for k in range(model.neq):
-            first, second = model.eq_obj1id[k], model.eq_obj2id[k]
-            apart = data.site_xpos[first] - data.site_xpos[second]
-            assert_within(apart, 0.0, 1e-13)
-    loops = 2 if platform.kind == "upu" else 1
-    assert model.neq == loops * platform.n_actuators - (platform.kind == "pillar")
-
-
-def test_actuator_ranges(any_platform):
-    model, _ = compiled(any_platform)
-    low, high = any_platform.minimum_coordinates, any_platform.maximum_coordinates
-    for i, home in enumerate(any_platform.home_coordinates):
-        found = model.joint(f"leg_{i + 1}_actuator").range + home
-        assert_within(found, [low[i], high[i]], 1e-14)
-
-
-def test_springs_and_dampers(any_platform):
-    """Every joint is read back: those without a spring have none."""
-    platform = any_platform
-    model, _ = compiled(platform)
-    wanted = {model.joint(i).name: (0.0, 0.0, 0.0) for i in range(model.njnt)}
-    for i, leg in enumerate(platform.parameters.legs):
-        name = f"leg_{i + 1}"
-        if isinstance(leg, StrutLeg):
-            rest = leg.spring(platform.parameters.home_leg_geometry[i]).rest
-            zero = rest - platform.home_coordinates[i]
-            wanted[f"{name}_actuator"] = (leg.axial.stiffness, leg.axial.damping, zero)
-        elif isinstance(leg, ViscoelasticLeg):
-            wanted[f"{name}_spring"] = (leg.stiffness, leg.damping, 0.0)
-        elif isinstance(leg, PillarLeg) and leg.friction and i + 1 != leg.fixed_foot:
-            for axis in "xy":
-                wanted[f"{name}_foot_{axis}"] = (0.0, leg.friction.viscous, 0.0)
-    for name, (stiffness, damping, zero) in wanted.items():
-        joint = model.joint(name)
-        spring = model.jnt_stiffness[joint.id]
-        assert np.ravel(spring)[0] == pytest.approx(stiffness, rel=1e-14)
-        assert np.ravel(model.dof_damping[joint.dofadr[0]])[0] == pytest.approx(damping, rel=1e-14)
-        if stiffness:
-            found = model.qpos_spring[joint.qposadr[0]]
-            assert found == pytest.approx(zero, rel=1e-13, abs=1e-14)
 
 
 def test_home_keyframe_is_the_initial_state(platform):

@@ -15,17 +15,6 @@ ROUNDING = 1e-12
 """Some hundred operations on numbers of order one."""
 
 
-def test_reset_closes_the_constraints(subtests, platform, random_motion, random_internal):
-    for seed in range(3):
-        with subtests.test(f"{seed}"):
-            engine = MujocoEngine(platform, suitable_timestep(platform))
-            engine.reset(*random_motion(platform, seed)[:2], random_internal(platform, seed))
-            velocities = engine.data.efc_J.reshape(-1, engine.model.nv) @ engine.data.qvel
-            assert len(velocities) == 3 * (platform.n_actuators - (platform.kind == "pillar"))
-            assert_within(velocities, 0.0, ROUNDING)
-            assert_within(engine.data.efc_pos, 0.0, ROUNDING)
-
-
 def test_sensors_tell_the_state(platform, random_motion, random_internal):
     engine = MujocoEngine(platform, suitable_timestep(platform))
     pose, twist, _ = random_motion(platform, 4)

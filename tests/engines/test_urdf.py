@@ -6,11 +6,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from engines.expected_bodies import expected_bodies
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tolerance import assert_within, max_abs
+from tolerance import assert_within
 
 import twin
 from twin.engines.mechanism import make_mechanism
@@ -51,14 +50,6 @@ def test_committed_file_is_what_the_parameters_give(machine):
     assert_allclose(have, want, rtol=1e-12, atol=1e-12)
 
 
-def test_tree_is_complete(any_platform):
-    robot = ElementTree.fromstring(robot_urdf(any_platform))
-    links = {link.get("name") for link in robot.iterfind("link")}
-    children = [joint.find("child").get("link") for joint in robot.iterfind("joint")]
-    assert links - set(children) == {"base"}
-    assert len(set(children)) == len(children)
-
-
 def test_actuator_limits(any_platform):
     platform = any_platform
     robot = ElementTree.fromstring(robot_urdf(platform))
@@ -76,61 +67,6 @@ def test_actuator_limits(any_platform):
     for generate in (legs_text, platform_text):
         for limit in ElementTree.fromstring(generate(platform)).iterfind("joint/limit"):
             assert limit.keys() == ["effort", "velocity"]
-
-
-def test_masses_centres_and_tensors_are_exact(any_platform):
-    platform = any_platform
-    wanted = expected_bodies(platform.parameters)
-    robot = ElementTree.fromstring(robot_urdf(platform))
-    for link in robot.iterfind("link"):
-        name, inertial = link.get("name"), link.find("inertial")
-        values = inertial.find("inertia").attrib
-        assert [values[term] for term in ("ixy", "ixz", "iyz")] == ["0"] * 3, "Bullet drops them"
-        moments = np.diag([float(values[term]) for term in ("ixx", "iyy", "izz")])
-        mass = float(inertial.find("mass").get("value"))
-        if not wanted.get(name, (0.0,))[0]:
-            assert mass == 0.0
-            assert not moments.any()
-            continue
-        origin = inertial.find("origin")
-        axes = rotation(*map(float, origin.get("rpy").split()))
-        center = np.array(origin.get("xyz").split(), float)
-        assert mass == wanted[name][0]
-        assert_within(center, wanted[name][1], ROUNDING)
-        tensor = wanted[name][2]
-        error = max_abs(axes @ moments @ axes.T - tensor)
-        assert error <= ROUNDING * max_abs(tensor)
-
-
-def test_bullet_reads_the_same_bodies_without_a_word(platform, capfd):
-    pybullet = pytest.importorskip("pybullet")
-    from twin.engines.bullet.world import Client, load
-
-    wanted = expected_bodies(platform.parameters)
-    found = {}
-    capfd.readouterr()
-    texts = [(robot_urdf, True), (legs_text, True), (platform_text, platform.kind == "pillar")]
-    for text_of, fixed in texts:
-        client = Client()
-        body = load(text_of(platform), client, fixed=fixed)
-        names = [pybullet.getBodyInfo(body, physicsClientId=client.number)[0].decode()]
-        count = pybullet.getNumJoints(body, physicsClientId=client.number)
-        names += [
-            pybullet.getJointInfo(body, k, physicsClientId=client.number)[12].decode()
-            for k in range(count)
-        ]
-        for k, name in enumerate(names, start=-1):
-            found[name] = pybullet.getDynamicsInfo(body, k, physicsClientId=client.number)
-            mass, center, tensor = wanted.get(name, (0.0, np.zeros(3), np.zeros((3, 3))))
-            assert found[name][0] == mass
-            if mass > 0.0:
-                axes = np.array(pybullet.getMatrixFromQuaternion(found[name][4])).reshape(3, 3)
-                error = max_abs(axes @ np.diag(found[name][2]) @ axes.T - tensor)
-                assert error <= ROUNDING * max_abs(tensor)
-                assert_within(found[name][3], center, ROUNDING)
-        client.close()
-    assert wanted.keys() <= found.keys()
-    assert capfd.readouterr() == ("", "")
 
 
 def test_pinocchio_closes_the_loops(any_platform, random_motion):

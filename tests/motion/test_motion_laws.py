@@ -204,23 +204,6 @@ def test_fade_in_starts_at_rest_at_the_center(subtests):
                 assert_within(sample.acceleration, 0.0, 1e-12)
 
 
-def test_thesis_motion():
-    motion = SineMotion(
-        [0.0, 0.0, 0.74], amplitude={"pitch": np.radians(3.0)}, frequency=1.0, duration=2.0
-    )
-    time = np.linspace(0.0, 2.0, 41)
-    sample = motion(time)
-    pitch = np.radians(3.0) * np.sin(2.0 * np.pi * time)
-    assert_within(sample.pose[:, 3], np.cos(pitch / 2.0), 1e-15)
-    assert_within(sample.pose[:, 5], np.sin(pitch / 2.0), 1e-15)
-    assert_array_equal(sample.pose[:, :3], np.tile([0.0, 0.0, 0.74], (41, 1)))
-    rate = np.radians(3.0) * 2.0 * np.pi * np.cos(2.0 * np.pi * time)
-    assert_within(sample.twist[:, 4], rate, 1e-14)
-    assert_within(sample.acceleration[:, 4], -4.0 * np.pi**2 * pitch, 1e-13)
-    for column in (0, 1, 2, 3, 5):
-        assert_array_equal(sample.twist[:, column], 0.0)
-
-
 def test_center_attitude_is_kept_under_the_angles():
     motion = SineMotion(TILTED, amplitude={"yaw": 0.3}, frequency=1.0, duration=1.0)
     sample = motion(0.25)

@@ -45,26 +45,6 @@ def run(duration=2.0):
     )
 
 
-def test_a_platform_at_rest_reads_gravity():
-    random = np.random.default_rng(1)
-    for attitude in Rotation.random(20, random):
-        reading = exact().start(pose_of(attitude), np.zeros(6))
-        up = (attitude * Rotation.from_euler("ZYX", TURNED)).inv().apply([0.0, 0.0, GRAVITY])
-        assert_within(reading, [*up, 0.0, 0.0, 0.0], 1e-13)
-
-
-def test_free_fall_reads_nothing():
-    time = np.arange(50) * 1e-3
-    pose = np.tile(REST, (50, 1))
-    pose[:, 2] -= 0.5 * GRAVITY * time**2
-    twist = np.zeros((50, 6))
-    twist[:, 2] = -GRAVITY * time
-    falling = np.tile([0.0, 0.0, -GRAVITY, 0.0, 0.0, 0.0], (50, 1))
-    for acceleration in (None, falling):
-        readings = exact().measure(time, pose, twist, acceleration).readings
-        assert_within(readings[1:], 0.0, 1e-10)
-
-
 def test_lever_arm_against_the_path_of_the_point():
     motion = run()
     time = np.linspace(0.3, 1.7, 40)

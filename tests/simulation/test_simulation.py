@@ -9,7 +9,7 @@ from tolerance import assert_within
 import twin
 from twin.engines import make_engine
 from twin.errors import ClosedEngineError, SimulationStoppedError
-from twin.model.integrate import ForceTable, integrate
+from twin.model.integrate import integrate
 from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
@@ -49,18 +49,6 @@ def test_shape_and_start(platform):
     assert_within(motion.lengths, lengths, 1e-15)
     rates = np.einsum("kij,kj->ki", platform.jacobian(motion.pose), motion.twist)
     assert_within(motion.rates, rates, 1e-15)
-
-
-def test_steps_are_the_integral_of_the_held_forces(platform):
-    steps = 50
-    twist, step = start_twist(platform), step_of(platform)
-    forces = np.random.default_rng(2).normal(size=(steps, platform.n_actuators)) * 100.0
-    motion = platform.simulate(steps * step, twist=twist, forces=forces, timestep=step)
-    table = ForceTable(step * np.arange(steps), forces)
-    solution = integrate(platform, steps * step, twist=twist, forces=table)
-    # The engine is bound to 1e-13 per step, the integrator to 1e-12 over fifty.
-    assert_within(motion.pose[-1], solution.pose[-1], 1e-11)
-    assert_within(motion.twist[-1], solution.twist[-1], 1e-11)
 
 
 @pytest.mark.slow

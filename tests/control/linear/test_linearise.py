@@ -121,19 +121,6 @@ def test_springs_are_linearised_about_any_deflection(derivative):
         machine.linearise(deflection=inner[:3])
 
 
-def test_stiffness_is_the_analyses(sprung_hexapod):
-    total = stiffness_matrix(sprung_hexapod.platform).total
-    assert_within(sprung_hexapod.stiffness, total, 1e-9 * max_abs(total))
-
-
-def test_stiffness_of_held_forces_is_the_analyses(stewart):
-    """Without springs the stiffness is that of turning forces and weights."""
-    parts = stiffness_matrix(stewart, stiffness=1.0)
-    wanted = parts.geometric + parts.weight
-    found = linearise(stewart).stiffness
-    assert_within(found, wanted, 1e-8 * max_abs(wanted))
-
-
 @pytest.fixture(scope="module")
 def sprung_hexapod():
     return linearise(twin.load("micro_hexapod"))

@@ -45,30 +45,6 @@ def test_delayed_sampling_is_the_undelayed_one_shifted(delay, seed):
         x = fine.A @ x + fine.B @ (inputs[told] if told >= 0 else np.zeros(2))
 
 
-def test_series_and_feedback_are_python_controls():
-    first, second = draw(3, 2, 2, 1), draw(2, 2, 2, 2)
-    grid = np.array([0.05, 0.4])
-    chained = series(first, second).response(grid)
-    wanted = second.response(grid) @ first.response(grid)
-    assert_allclose(chained, wanted, rtol=1e-10, atol=1e-12)
-    for value, where in zip(first.response(grid), grid, strict=True):
-        library = first.to_control()(2j * np.pi * where)
-        assert_allclose(value, library, rtol=1e-10, atol=1e-12)
-    for pole in feedback_poles(first, second):
-        plant, controller = (
-            one.C @ np.linalg.solve(pole * np.eye(len(one.A)) - one.A, one.B) + one.D
-            for one in (first, second)
-        )
-        assert abs(np.linalg.det(np.eye(2) - controller @ plant)) < 1e-8
-
-
-def test_rates_of_sampled_poles():
-    system = draw(4, 1, 1, 3)
-    found = np.sort_complex(discretise(system, 1e-3).rates)
-    assert_allclose(found, np.sort_complex(system.poles), rtol=1e-8, atol=1e-8)
-    assert system.stable == discretise(system, 1e-3).stable
-
-
 def test_sizes_must_fit():
     with refused():
         series(draw(2, 1, 2, 0), draw(2, 1, 1, 0))

@@ -225,18 +225,6 @@ def test_kept_rows_are_rows_of_the_whole_run(subtests, hardware):
             assert_array_equal(kept.signals["command"], whole.signals["command"])
 
 
-@pytest.mark.parametrize("duration", [None, 0.15])
-@pytest.mark.parametrize("name", ["stewart", "compliant_stewart"])
-def test_references_end_at_rest(name, duration):
-    platform = twin.load(name)
-    reference = sample_reference(platform, short_course(platform), 1e-3, duration)
-    for part in ("twist", "acceleration", "rates", "accelerations"):
-        assert not getattr(reference, part)[-1].any()
-    end = round((duration or 0.3) / 1e-3)
-    assert len(reference.time) == end + 1
-    assert reference.twist[-2].any()
-
-
 def test_machines_stand_where_a_motion_broke_off(subtests, stewart):
     """Speed and acceleration of the last row were held for ever: an error that stayed."""
     for name in ["computed_torque", "lqr", "cascade"]:

@@ -20,7 +20,6 @@ from twin.motion.cueing import (
     cue,
     make_manoeuvre,
     perceived_error,
-    sensed_manoeuvre,
     workspace_use,
 )
 from twin.motion.cueing.algorithm import Channel, Derivative, machine_ranges
@@ -140,17 +139,6 @@ def test_adaptive_slopes_are_derivatives_of_the_motion(stewart):
         slope = (changed.values[0] - base.values[0]) / size
         # The slopes leave out the small lag of the angles and take small angles.
         assert base.channels.slopes[row].value[0] == pytest.approx(slope, rel=0.15, abs=1e-4)
-
-
-def test_felt_of_a_still_platform_is_rest_and_tilt_is_gravity(stewart):
-    knots = np.zeros((3, 20, 6))
-    knots[0, :, 4], knots[0, :, 5] = 0.1, -0.05
-    manoeuvre = sensed_manoeuvre(stewart, CuedMotion(stewart.home, 0.1, knots, [0.0, 0.0, 0.4]))
-    expected = GRAVITY * np.array(
-        [-np.sin(0.1), np.cos(0.1) * np.sin(-0.05), np.cos(0.1) * np.cos(0.05)]
-    )
-    assert_within(manoeuvre.specific_force, expected + np.zeros((len(manoeuvre.time), 3)), 1e-12)
-    assert_within(manoeuvre.angular_rate, 0.0, 1e-12)
 
 
 def test_head_stays_where_the_axes_say(stewart):
