@@ -289,6 +289,7 @@ def test_a_cueing_run_is_met(tmp_path):
     assert found.figures["stroke"] > 0.05
 
 
+@pytest.mark.slow
 def test_command_writes_a_machine_that_both_engines_move(tmp_path):
     file, out = tmp_path / "design.toml", tmp_path / "machine.toml"
     file.write_text(

@@ -18,6 +18,8 @@ import twin
 from twin.papers.compliant_legs.equations import rest_lengths, solve_free, solve_locked
 from twin.papers.compliant_legs.machine import leg_state
 
+pytestmark = pytest.mark.slow
+
 t = sympy.Symbol("t")
 ALPHA, BETA, GAMMA = (sympy.Function(name)(t) for name in ("alpha", "beta", "gamma"))
 THETA, PHI, DELTA1, DELTA2 = (
@@ -140,7 +142,6 @@ def test_printed_angular_velocity_is_not_that_of_the_rotation():
     assert right[2] == pytest.approx([0.0, -np.sin(MOTIONS[ALPHA][0]), 1.0], abs=1e-14)
 
 
-@pytest.mark.slow
 def test_printed_kinetic_energy_squares_a_sine():
     rates = [DA, DB, DG]
     right = sympy.hessian(platform_lagrangian(), rates)

@@ -20,6 +20,8 @@ from twin.papers.driving_simulator.exact import (
 from twin.papers.driving_simulator.kinematics import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.studies import driven_motion
 
+pytestmark = pytest.mark.slow
+
 
 def equation(kinetic, potential, symbols, number):
     """Return one of Lagrange's equations without multipliers, solved for its acceleration."""
@@ -107,7 +109,6 @@ def test_second_order_terms_are_twice_too_large(part, axis, printed):
     assert square(ExactKinematics) == pytest.approx(printed / 2, rel=1e-5)
 
 
-@pytest.mark.slow
 def test_sideways_motion_is_missing_in_the_kinetic_energy():
     """x_mp = hmp_rr theta moves 270 kg by 0.3549 m per radian: 34 kg m2 in roll and in pitch."""
     inertia = home_inertia(PAPER)
@@ -201,7 +202,6 @@ def test_linear_vectors_of_the_pilot_are_in_base_axes():
     assert off.coeff(THETA * Z.diff(T)) == 1  # of first order in the angles
 
 
-@pytest.mark.slow
 def test_friction_cannot_be_seen_in_prescribed_motion():
     """With friction and without, with right energies and wrong ones: the motion is the same."""
     inputs = sinusoidal_inputs(PLATE)
