@@ -475,8 +475,8 @@ def read_rows(path: str | Path, units: dict[str, str]) -> list[tuple[int, str, d
             except ValueError as error:
                 table.fail(f"line {line}, {name}: {error}")
             if not (0.0 < number < np.inf or (name == "price" and number == 0.0)):
-                least = "zero or more" if name == "price" else "above zero"
-                table.fail(f"line {line}, {name}: must be {least}, got {cell!r}")
+                range_text = "zero or more" if name == "price" else "above zero"
+                table.fail(f"line {line}, {name}: must be {range_text}, got {cell!r}")
             values[name] = number
         product = cells[columns["name"][0]].strip()
         if not product:

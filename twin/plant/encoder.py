@@ -337,7 +337,7 @@ class EncoderDecoder:
 
 
 def _resolution(value: Any) -> FloatArray:
-    """Return the counts' sizes `(n,)`; raises InputError if they are not above zero."""
+    """Return the size of one count `(n,)` [m, rad]; raises InputError if it is not above zero."""
     resolution = as_floats(value, "resolution")
     if resolution.ndim != 1 or not (resolution > 0.0).all():
         raise InputError("resolution", "must have shape (n,) and be above zero")

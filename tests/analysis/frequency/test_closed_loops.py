@@ -202,6 +202,13 @@ def test_the_limit_of_the_default_speed_is_named(name, limit):
     assert suitable_speed(platform, axis_path(platform, "z"), 1.0, 300.0).limit == limit
 
 
+def test_a_lowest_frequency_below_zero_is_refused_whatever_the_drives():
+    for name in ("stewart", "compliant_stewart"):
+        platform = twin.load(name)
+        with refused(field="low"):
+            suitable_speed(platform, axis_path(platform, "z"), -1.0, 20.0)
+
+
 def test_servos_follow_slow_sines():
     """Up to 20 Hz at 50 positions a second; without encoders, so the coordinates themselves."""
     platform = twin.load("sg90_servo", "hardware")

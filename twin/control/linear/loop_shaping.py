@@ -198,6 +198,7 @@ def trapezoidal(system: StateSpace, period: float) -> StateSpace:
         implicit_inverse = np.linalg.inv(identity - 0.5 * sample_time * system.A)
     except np.linalg.LinAlgError:
         raise InputError("period", "the system has a pole at 2 / period") from None
+    as_floats(implicit_inverse, "period")
     input_matrix = implicit_inverse @ system.B
     return StateSpace(
         implicit_inverse @ (identity + 0.5 * sample_time * system.A),
