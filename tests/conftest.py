@@ -80,7 +80,7 @@ def pytest_collection_modifyitems(config, items):
         item
         for item in items
         if not word.search(item.name.partition("[")[2])
-        and not any(map(item.get_closest_marker, ("seconds", "slow", "pages")))
+        and not any(map(item.get_closest_marker, ("seconds", "slow", "pages", "gallery")))
     ]
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept

@@ -76,29 +76,15 @@ def is_error(name, module):
     return isinstance(found, type) and issubclass(found, Exception)
 
 
-CHECKED = [name for name in MODULES if not name.endswith("__main__")]
-
-
 @pytest.mark.seconds
-def test_documented_arguments_are_those_of_the_function():
-    for module in CHECKED:
+def test_arguments_and_errors_are_documented():
+    for module in MODULES:
         for function in functions(module):
             documented = set(section(function.text, "Args"))
             if documented:
                 assert documented == arguments(function.node), function.name
-
-
-@pytest.mark.seconds
-def test_documented_errors_exist():
-    for module in CHECKED:
-        for function in functions(module):
             for name in section(function.text, "Raises"):
                 assert is_error(name, module), f"{function.name}: {name}"
-
-
-def test_raised_errors_are_documented():
-    for module in CHECKED:
-        for function in functions(module):
             for name in raised(function.node):
                 assert name in function.text + function.around, f"{function.name} raises {name}"
 

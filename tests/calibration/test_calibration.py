@@ -158,6 +158,7 @@ def test_a_tolerance_keeps_what_is_not_shown_near_the_file():
     assert held.errors_of(other)[1].position.mean() < free.errors_of(other)[1].position.mean()
 
 
+@pytest.mark.seconds
 def test_wrong_poses_are_left_out():
     machine, errors, poses = measured("stewart", SOMEWHERE, seed=1)
     values = poses.values.copy()

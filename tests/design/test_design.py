@@ -302,6 +302,7 @@ def test_command_writes_a_machine_that_both_engines_move(tmp_path):
     assert load(out).name == "designed"
 
 
+@pytest.mark.slow
 def test_bounds_follow_from_all_that_is_demanded():
     """Poses ask for as large a machine as ranges do."""
     poses = [[0.5, 0, 0, 0, 0, 0], [-0.5, 0, 0, 0, 0, 0], [0, 0, 0.3, 0, 0, 0]]
@@ -309,7 +310,6 @@ def test_bounds_follow_from_all_that_is_demanded():
     assert found.machine.home[2] > 0.3
 
 
-@pytest.mark.quick
 def test_numbers_at_a_bound_are_named():
     bounds = {"height": ["0.2 m", "0.21 m"]}
     found = design(specified(HEXAPOD, bounds=bounds), generations=FEW)

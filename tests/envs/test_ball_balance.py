@@ -52,7 +52,8 @@ LAWS = {
 @pytest.mark.parametrize(
     ("machine", "engine"),
     [
-        *(("stewart", engine) for engine in ENGINES),
+        ("stewart", "analytic"),
+        *(pytest.param("stewart", engine, marks=pytest.mark.slow) for engine in OTHER_ENGINES),
         pytest.param("driving_simulator", "analytic", marks=pytest.mark.slow),
         pytest.param("driving_simulator", "mujoco", marks=pytest.mark.slow),
     ],

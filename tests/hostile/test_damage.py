@@ -9,6 +9,7 @@ from hostile.run import judged, table
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.seconds
 def test_damaged_and_odd_files_end_in_no_fault(subtests):
     for kind in ["damage", "caches", "extensions"]:
         with subtests.test(f"{kind}"):

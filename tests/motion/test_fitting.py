@@ -24,7 +24,7 @@ pytestmark = pytest.mark.quick
 MOTIONS = (("sine", "z"), ("sine", "yaw"), ("step", "z"), ("lift", "x"), ("chirp", "roll"))
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_default_motions_keep_every_limit(subtests, tmp_path):
     for name in OWN:
         with subtests.test(f"{name}"):

@@ -39,6 +39,7 @@ def test_the_measured_pose_has_the_measured_coordinates():
     assert_within(apart, lost - state.coordinates, 1e-7)
 
 
+@pytest.mark.seconds
 def test_pictures_have_numbers_and_alarms():
     """The difference in micrometres and the newest alarm first."""
     stewart = load("stewart", "hardware")

@@ -170,7 +170,7 @@ def test_a_second_fault_is_found_beside_the_first():
     assert set(watch.detector.active) == {("payload", None), ("friction", 5)}
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_statistics_are_chi_squared():
     """In white noise: as many on average as numbers, and as rarely large as the quantile says."""
     from scipy.stats import chi2

@@ -15,6 +15,7 @@ def run(*arguments, command="feasible"):
     return console(command, *arguments, code=None)
 
 
+@pytest.mark.seconds
 def test_verdict_of_a_weak_machine(tmp_path):
     text = parameters_path("stewart").read_text().replace("force = 3073.0", "force = 10.0")
     file, record = tmp_path / "weak.toml", tmp_path / "verdict.json"

@@ -126,7 +126,7 @@ def machine_of(name):
     return redundant_machine(8) if name == "redundant" else twin.load(name)
 
 
-@pytest.fixture(params=TOLERANCES)
+@pytest.fixture(params=["float", pytest.param("double", marks=pytest.mark.slow)])
 def precision(request):
     return request.param
 

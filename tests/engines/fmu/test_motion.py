@@ -41,6 +41,7 @@ def reference(platform, state, step, loads):
     return np.array(found)
 
 
+@pytest.mark.every_kind
 def test_moves_as_the_analytic_engine(unit, random_motion, random_internal):
     """Forces, wrench and payload change on the way, from a start in motion."""
     platform, step, random = (

@@ -46,6 +46,7 @@ WRONG_STARTS = {
 }
 
 
+@pytest.mark.seconds
 def test_wrong_values_are_named(subtests, folder):
     for machine in WRONG_STARTS:
         with subtests.test(f"{machine}"):

@@ -99,7 +99,7 @@ def test_errors_of_the_forces_are_found_and_the_mapping_file_removes_them():
     assert record["signal.forces.scale"] == found.values[at(found, "signal.forces.scale")]
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_currents_show_friction_of_the_drives():
     """Of forces of motors that are commanded, late by delay and lag.
 
@@ -166,6 +166,7 @@ def test_a_floor_out_of_level_is_found(with_forces):
     assert found.fits[-1].after < 0.5e-6
 
 
+@pytest.mark.seconds
 def test_forces_of_another_sign_are_refused():
     forces = measured()["forces"]
     with refused("check sign"):
@@ -195,6 +196,7 @@ def test_the_command_prints_both_stages(tmp_path):
     assert "a: stewart has no such number" in wrong.stderr
 
 
+@pytest.mark.seconds
 def test_what_forces_cannot_show_is_refused():
     with refused("command_forces"):
         identify(nominal(), [measured()], "payload, leg.drive.delay")

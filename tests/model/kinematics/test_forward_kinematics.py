@@ -279,6 +279,7 @@ def test_long_legs_have_no_mode_twice(stewart):
         stewart.forward_kinematics_all([1e4] * 6)
 
 
+@pytest.mark.seconds
 def test_coordinates_without_a_pose_have_no_mode(stewart):
     lengths = stewart.home_coordinates * [3.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     assert stewart.forward_kinematics_all(lengths).shape == (0, 7)

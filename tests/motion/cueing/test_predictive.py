@@ -90,6 +90,7 @@ def test_the_last_plan_goes_on_when_no_solution_is_found(stewart):
     assert cueing.check.keeps(cueing.plan)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIMULATORS)
 def test_braking_is_perceived_better_than_by_a_platform_at_rest(name):
     platform, manoeuvre = twin.load(name), begin("braking", 3.0)

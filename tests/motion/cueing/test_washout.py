@@ -59,6 +59,7 @@ def test_free_axes_are_as_many_as_freedoms(name):
     assert (ranges.travel[~ranges.free] == 0.0).all()
 
 
+@pytest.mark.slow
 def test_motion_is_smooth_fits_and_can_be_followed(subtests):
     for name in SIMULATORS:
         for washout in WASHOUTS:

@@ -25,6 +25,7 @@ def gui():
         yield server.viser.gui
 
 
+@pytest.mark.seconds
 def test_verdicts_follow_the_controls(gui):
     session = MachineSession("stewart")
     motions = MotionPanel(gui, Requests(lambda function: function()), session)

@@ -20,6 +20,7 @@ AGREEMENT = 1e-10
 """Of accelerations around 10 and forces around 100: rounding of systems of up to 55 unknowns."""
 
 
+@pytest.mark.slow
 def test_free_system_is_the_lagrangian_of_sympy(machine, compliant_states):
     for state in zip(*compliant_states, strict=True):
         ours, reference = solve_free(machine, *state), solve_extended(machine, *state)

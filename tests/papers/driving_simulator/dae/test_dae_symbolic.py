@@ -16,6 +16,8 @@ from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import symbolic_dae
 from twin.papers.driving_simulator.exact import ExactModel
 
+pytestmark = pytest.mark.slow
+
 R = sympy.Rational
 
 
