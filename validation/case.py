@@ -184,7 +184,8 @@ class CaseResult:
         """Fail if a measure or statement fails or the case could not run; info: nothing judged."""
         if self.error:
             return "fail"
-        return overall([entry.verdict for entry in (*self.measures, *self.statements)])
+        judged: tuple[Measure | Statement, ...] = (*self.measures, *self.statements)
+        return overall([entry.verdict for entry in judged])
 
 
 def overall(verdicts: Sequence[Verdict]) -> Verdict:

@@ -18,7 +18,7 @@ from twin.analysis.platform import Platform, load
 from twin.engines.mechanism import least_mass_note, make_mechanism
 from twin.errors import InputError, MissingDependencyError, TwinError, TwinWarning
 from twin.machine.machine import machine_names
-from twin.validation.case import Case, CaseResult, LeftOut, Quantity, slowest
+from twin.validation.case import Case, CaseResult, LeftOut, Quantity
 from twin.validation.cases import CASES, load_case
 
 Task = tuple[str, str, str]
@@ -56,10 +56,7 @@ def run(
         for task, result in _outcomes(tasks, min(jobs, len(tasks))):
             results[task] = result
             advance(result)
-    ordered = [results[task] for task in tasks]
-    if progress:
-        _print_slowest(ordered)
-    return ordered
+    return [results[task] for task in tasks]
 
 
 def left_out(
@@ -191,14 +188,6 @@ def collected_result(future: Future[CaseResult], task: Task) -> CaseResult:
         return _without_measures(
             task, "its process, or one beside it, crashed; run the cases with one job"
         )
-
-
-def _print_slowest(results: list[CaseResult]) -> None:
-    from rich.console import Console
-
-    entries = (f"{r.machine}, {r.case} {r.seconds:.1f} s" for r in slowest(results))
-    text = f"slowest cases: {'; '.join(entries)}"
-    Console(stderr=True).print(text, markup=False, highlight=False)
 
 
 @contextmanager

@@ -311,7 +311,7 @@ def _swinging_controller(name: str, best_controller: LocalFeedback) -> LocalFeed
 def _release(controller: LocalFeedback) -> Release:
     """Return a release of the slowest mode that suits the machine's size and its poles."""
     shape, mode_row = slowest_shape(controller.linear)
-    shape = shape / np.abs(shape).max()
+    shape = shape / largest(shape)
     if not controller.platform.n_deflections:
         amplitude = STRUT_RELEASE * controller.period**2
         return Release(amplitude * shape, mode_row, STRUT_SAMPLES, 1)

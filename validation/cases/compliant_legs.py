@@ -129,10 +129,10 @@ def _locked(
         "kij,kj->ki", platform.jacobian(pose), kernel_accelerations[:, :6]
     ) + np.einsum("kij,kj->ki", platform.jacobian_derivative(pose, twist), twist)
     # The first six columns are the platform's acceleration, the others those of the deflections.
-    actuator_acceleration = np.abs(length_accelerations - kernel_accelerations[:, 6:]).max()
+    actuator_acceleration = largest(length_accelerations - kernel_accelerations[:, 6:])
     yield Measure(
         "locked system: remaining acceleration of an actuator, per largest acceleration",
-        actuator_acceleration / np.abs(kernel_accelerations).max(),
+        actuator_acceleration / largest(kernel_accelerations),
         1e-10,
         "zero: the actuators are locked",
     )
@@ -151,7 +151,7 @@ def _still(platform: Platform, machine: CompliantMachine) -> Measure:
     rounding = LENGTH_ROUNDINGS * np.finfo(float).eps * length * max_stiffness_ratio / gravity
     return Measure(
         "platform with the rest lengths of the third system: acceleration at home",
-        np.abs(solution.acceleration).max() / gravity,
+        largest(solution.acceleration) / gravity,
         max(1e-10, rounding),
         "zero: it stands still; the rounding of a leg's length, times stiffness per mass at the "
         "spring's end, is left",
@@ -389,7 +389,7 @@ def _stiffness(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]
     expected = jacobian.T @ (machine.stiffness[:, None] * jacobian)
     yield Measure(
         "stiffness without gravity against J' k J of the machine's Jacobian",
-        np.abs(stiffness - expected).max() / np.abs(expected).max(),
+        largest(stiffness - expected) / largest(expected),
         1e-12,
         "relaxed springs: nothing else is left; rounding",
     )

@@ -68,7 +68,7 @@ def check_linear_control(platform: Platform) -> CaseResult:
     measures = [
         Measure(
             "free motion against the linear one, per displacement",
-            np.abs(nonlinear_motion - predicted).max() / np.abs(nonlinear_motion).max(),
+            largest(nonlinear_motion - predicted) / largest(nonlinear_motion),
             1e-4,
             "second order: the displacement times the machine's curvature of about 1/m, ten times "
             "over as the unstable motion grows",

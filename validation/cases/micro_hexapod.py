@@ -168,7 +168,7 @@ def rotation_measures(target: FloatArray, moving: FloatArray) -> Iterator[Measur
         ),
         ("moving axes: entries of R against Rx Ry Rz", moving, about_x @ about_y @ about_z),
     ):
-        error = np.abs(rotation_of(pose).as_matrix() - rotation).max()
+        error = largest(rotation_of(pose).as_matrix() - rotation)
         yield Measure(
             name, error, ENTRY_ROUNDING, "rounding of products of three numbers up to one"
         )

@@ -24,6 +24,7 @@ from twin.validation.case import (
     Statement,
     validation_case,
 )
+from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
     STEWART_DYNAMIC_PAYLOAD,
     STEWART_RETRACTED_HEIGHT,
@@ -190,7 +191,7 @@ def _static(platform: Platform, study: StaticPayload) -> Iterator[Entry]:
     affine_thrusts = study.forces.of(printed.refused_mass)
     yield Measure(
         "static thrusts affine in the payload's mass, against a machine that carries it",
-        np.abs(thrusts - affine_thrusts).max() / printed.thrust,
+        largest(thrusts - affine_thrusts) / printed.thrust,
         1e-12,
         "rounding of a difference over some ten times the shipped payload",
     )

@@ -67,7 +67,7 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
             STEWART_RETRACTED_LENGTH,
         ),
     ):
-        error = np.abs(value - np.array(printed)).max()
+        error = largest(value - np.array(printed))
         yield Measure(f"{name} against print", error, 5e-5, HALF_UNIT_REASON, unit="m")
 
 
@@ -93,7 +93,7 @@ def _rotation() -> Measure:
     computed = Rotation.from_quat(quaternion_from_angles(YAW_PITCH_ROLL)[[1, 2, 3, 0]]).as_matrix()
     return Measure(
         "rotation matrix of yaw, pitch, roll against (2.2) transposed",
-        np.abs(computed - np.transpose(printed)).max(),
+        largest(computed - np.transpose(printed)),
         1e-15,
         "rounding of three products of numbers up to one",
     )
@@ -187,7 +187,7 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
 
 
 def _tank_statements(course: ActuatedMotion) -> tuple[Statement, ...]:
-    thrust, speed = np.abs(course.forces).max(), np.abs(course.rates).max()
+    thrust, speed = largest(course.forces), largest(course.rates)
     return (
         STEWART_THESIS["tank_thrusts"].not_given(
             f"For a generated course: at most {speed:.3f} m/s and {thrust:.0f} N.",
@@ -263,9 +263,9 @@ def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> Flo
 
 
 def _thrusts(platform: Platform, course: ActuatedMotion) -> Iterator[Entry]:
-    scale = np.abs(course.forces).max()
+    scale = largest(course.forces)
     first_half = course.forces[: len(course.time) // 2 + 1]
-    asymmetry = np.abs(first_half - first_half[::-1]).max() / scale
+    asymmetry = largest(first_half - first_half[::-1]) / scale
     yield Measure(
         "difference of the thrusts when the platform passes a pose in both directions",
         asymmetry,

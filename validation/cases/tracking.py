@@ -34,6 +34,7 @@ from twin.validation.case import (
 )
 from twin.validation.cases.thesis import tank_motion
 from twin.validation.measures.comparison import ENGINE_LIMITS, FULL_MOTION, leg_curves
+from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_THESIS
 
 FEEDFORWARD_OPTIONS: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
@@ -45,9 +46,6 @@ CASCADE_VARIANTS: dict[str, dict[str, Any]] = {
     "estimated disturbance too": {},
 }
 """Options of the cascade in torque mode, by variant."""
-
-REDUCED_PLANTS = ("hardware, no friction", "hardware, no backlash")
-"""Plants without friction or backlash, on which only the disturbance fed forward is judged."""
 
 
 CONTROL_PERIOD = 1e-3
@@ -197,10 +195,7 @@ def relative_difference(one: Trajectory, other: Trajectory) -> float:
     the begin.
     """
     return max(
-        float(
-            np.abs(other.pose[:, k] - one.pose[:, k]).max()
-            / np.abs(one.pose[:, k] - one.pose[0, k]).max()
-        )
+        float(largest(other.pose[:, k] - one.pose[:, k]) / largest(one.pose[:, k] - one.pose[0, k]))
         for k in (slice(0, 3), slice(3, 7))
     )
 
@@ -208,11 +203,8 @@ def relative_difference(one: Trajectory, other: Trajectory) -> float:
 def _root_mean_squares(
     position: FloatArray, rotation: FloatArray, actuators: FloatArray
 ) -> RmsErrors:
-    return RmsErrors(
-        float(np.sqrt((position**2).sum(axis=1).mean())),
-        float(np.sqrt((rotation**2).sum(axis=1).mean())),
-        float(np.sqrt((actuators**2).mean())),
-    )
+    squares = (position**2).sum(axis=1), (rotation**2).sum(axis=1), actuators**2
+    return RmsErrors(*(float(np.sqrt(square.mean())) for square in squares))
 
 
 def tracking_plots(runs: dict[tuple[str, str], TrackingRun]) -> list[Plot]:
@@ -287,20 +279,18 @@ def observer_evidence(machines: dict[str, Platform], motion: Motion) -> Evidence
     `machines` are "ideal" and "hardware".
     """
     hardware = machines["hardware"]
-    frictionless = hardware.with_(
-        parameters={"leg.drive.friction_torque": 0.0, "leg.drive.viscous_torque": 0.0}
-    )
-    without_backlash = hardware.with_(parameters={"leg.drive.backlash": 0.0})
-    plants = {
-        **machines,
-        **dict(zip(REDUCED_PLANTS, (frictionless, without_backlash), strict=True)),
+    frictionless = {"leg.drive.friction_torque": 0.0, "leg.drive.viscous_torque": 0.0}
+    plants = machines | {
+        "hardware, no friction": hardware.with_(parameters=frictionless),
+        "hardware, no backlash": hardware.with_(parameters={"leg.drive.backlash": 0.0}),
     }
     loops: dict[str, Loop] = {
         variant: (ObserverCascade, Plant, options) for variant, options in CASCADE_VARIANTS.items()
     }
+    # Without friction or backlash only the disturbance fed forward is judged.
     estimated = {name: loops[name] for name in loops if name != "feedback alone"}
     return {
-        plant: analytic_errors(machine, motion, estimated if plant in REDUCED_PLANTS else loops)
+        plant: analytic_errors(machine, motion, loops if plant in machines else estimated)
         for plant, machine in plants.items()
     }
 
@@ -467,10 +457,10 @@ def check_tracking(platform: Platform) -> CaseResult:
     )
 
 
-def _controller(name: str, machine: Platform, reference: Reference, **options: Any) -> Controller:
+def _controller(name: str, machine: Platform, reference: Reference) -> Controller:
     kind = COMPARED_CONTROLLERS[name]
     feedforward = FEEDFORWARD_OPTIONS if kind in (Cascade, ObserverCascade) else {}
-    return kind(machine, reference, **feedforward, **options)
+    return kind(machine, reference, **feedforward)
 
 
 def _table(runs: dict[tuple[str, str], TrackingRun], size: RmsErrors) -> Table:
@@ -530,10 +520,9 @@ def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
             track(platform, _controller(name, platform, reference), engine, duration).trajectory
             for engine in engines
         ]
-        difference = max(relative_difference(runs[0], course) for course in runs[1:])
         yield Measure(
             f"ideal plant, {name}: largest difference of engines, per motion",
-            difference,
+            max(relative_difference(runs[0], course) for course in runs[1:]),
             ENGINE_DIFFERENCE,
             "MuJoCo and PyBullet against the analytic engine: their largest error in an open loop, "
             "1e-6 m, per 1 cm of motion",

@@ -453,7 +453,7 @@ def _encoder_bit(steps: HardwareSteps) -> Statement:
     encoder_speed = np.diff(count_speed * np.round(travel[::steps_per_sample] / count_speed))
     steady = response.time[steps_per_sample::steps_per_sample] >= STEADY_TIME
     ranges = [float(np.ptp(speed[steady])) for speed in (exact_speed, encoder_speed)]
-    error = float(np.abs(encoder_speed - exact_speed).max())
+    error = largest(encoder_speed - exact_speed)
     return STEWART_THESIS["encoder_bit"].judged(
         f"At steady speed the motors' speed varies by {100.0 * ranges[0]:.1f} percent of the step, "
         f"the speed from differences of the encoder by {100.0 * ranges[1]:.1f} percent. The "

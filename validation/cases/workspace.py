@@ -135,7 +135,7 @@ def shell_measures(platform: Platform, region: Region) -> Iterator[Entry]:
         region.rays.causes == Cause.SINGULAR, np.maximum(exit_error, 0.0), exit_error
     )
     exit_error *= _obliqueness(platform, directions, exits)
-    max_error = float(np.abs(exit_error).max() / scale)
+    max_error = float(largest(exit_error) / scale)
     yield Measure("ends of rays against shells", max_error, RADIUS_TOLERANCE, OBLIQUE_REASON)
     lower_corner, upper_corner, positions = _random_points_about(platform, region)
     poses = np.tile(platform.home, (RANDOM_POINTS, 1))

@@ -162,11 +162,8 @@ def motion_fraction(platform: Platform, reference: Trajectory) -> float:
     """
     initial_poses = np.broadcast_to(reference.pose[0], reference.pose.shape)
     joint_displacement = platform.joint_radius * rotation_error(reference.pose, initial_poses)
-    return min(
-        1.0,
-        float((position_error(reference.pose, initial_poses) + joint_displacement).max())
-        / FULL_MOTION,
-    )
+    joint_displacement += position_error(reference.pose, initial_poses)
+    return min(1.0, largest(joint_displacement) / FULL_MOTION)
 
 
 def trajectory_measures(
@@ -231,7 +228,7 @@ def _added_inertia(platform: Platform, states: RandomStates, forces: FloatArray)
     inertia_force = (
         LEAST_MOMENT * joint_acceleration / length**2 * PARTS_PER_LEG * platform.n_actuators
     )
-    return float((inertia_force / np.abs(forces).max(axis=1)).max())
+    return largest(inertia_force / np.abs(forces).max(axis=1))
 
 
 def projection_errors(
@@ -265,11 +262,10 @@ def projection_errors(
         errors = relative_error(np.array([result.forces for result in projections]), expected)
         if platform.n_deflections:
             residuals = [
-                result.residual(row) for result, row in zip(projections, expected, strict=True)
+                result.residual(row)[-platform.n_deflections :]
+                for result, row in zip(projections, expected, strict=True)
             ]
-            deflection_residual = np.abs(np.array(residuals)[:, -platform.n_deflections :]).max(
-                axis=1
-            )
+            deflection_residual = np.abs(residuals).max(axis=1)
             errors = np.maximum(errors, deflection_residual / np.abs(expected).max(axis=1))
         name = f"{label}: largest relative error of projected forces, {len(projections)} states"
         tolerance = inertia_tolerance if engine == "mujoco" else 0.0
@@ -390,9 +386,8 @@ def work_measure(platform: Platform, course: ActuatedMotion, tolerance: float) -
     energies = platform.energy(course.pose, course.twist, deflection=course.deflection)
     energy = np.sum(energies, axis=0)
     gain = energy - energy[0]
-    exchanged = max(np.abs(work).max(), np.abs(gain).max())
     name = "work of the forces less gain of energy and losses at any time, per largest of the three"
-    imbalance = float(np.abs(work - losses - gain).max() / exchanged)
+    imbalance = largest(work - losses - gain) / max(largest(work), largest(gain))
     return Measure(name, imbalance, tolerance, WORK_REASON)
 
 
@@ -411,22 +406,11 @@ def end_work_measure(platform: Platform, course: ActuatedMotion, tolerance: floa
         course.twist[first_and_last],
         deflection=course.deflection[first_and_last],
     )
-    gain = float(np.diff(np.sum(energies, axis=0))[0])
+    gain = np.diff(np.sum(energies, axis=0))[0]
     imbalance = simpson(power - dissipation, x=course.time) - gain
     exchanged = np.trapezoid(np.abs(power), course.time)
     name = "work of the forces less gain of energy and losses at the end, per work exchanged"
     return Measure(name, abs(imbalance) / exchanged, tolerance, END_REASON)
-
-
-def actuator_measures(platform: Platform, course: ActuatedMotion) -> Iterator[Entry]:
-    """Yield the largest speed and force of an actuator, with its limits as a note."""
-    actuator = platform.parameters.leg.actuator
-    for name, values, unit, limit in (
-        ("speed", course.rates, f"{platform.coordinate_unit}/s", actuator.speed),
-        (force_name(platform), course.forces, platform.force_unit, actuator.effort),
-    ):
-        note = "the machine gives no limit" if limit is None else f"limit {limit:g} {unit}"
-        yield Quantity(f"largest {name} of an actuator", largest(values), note=note, unit=unit)
 
 
 def engines_along(
@@ -456,19 +440,15 @@ def engines_along(
     projected, curves = projection_along(platform, course)
     title_driven = f"Driven by the {force_name(platform)}s"
     followed, plots = follow(platform, motion, begin, longest, title_driven)
-    legs = legs_plot(platform, course, title, curves, caption)
-    return [*projected, *followed], [legs, *plots]
+    plots.insert(0, legs_plot(platform, course, title, curves, caption))
+    return [*projected, *followed], plots
 
 
 def projection_along(platform: Platform, course: ActuatedMotion) -> tuple[list[Entry], list[Curve]]:
     """Return the engines' projection errors at states all along the motion."""
     indices = np.linspace(0, len(course.time) - 1, PROJECTED_STATES).astype(int)
-    states = RandomStates(
-        course.pose[indices],
-        course.twist[indices],
-        course.acceleration[indices],
-        course.deflection[indices],
-    )
+    # The fields of the states, which follow the time.
+    states = RandomStates(*(values[indices] for values in course[1:5]))
     return projection_errors(platform, states, x=course.time[indices])
 
 

@@ -11,8 +11,8 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
 from twin.model.integrate import Solution, integrate
-from twin.validation.case import Entry, Measure, Panel
-from twin.validation.measures.comparison import actuator_rates, coordinate_name, log_curve
+from twin.validation.case import Entry, Measure
+from twin.validation.measures.comparison import actuator_rates, coordinate_name
 from twin.validation.measures.equilibrium import fall_scale, fastest_rate
 from twin.validation.measures.sampling import (
     RandomStates,
@@ -77,8 +77,6 @@ class EnergyBalance(NamedTuple):
     drift: FloatArray
     """`(k,)` change of the total energy plus the dissipated energy, relative to the largest kinetic
     energy"""
-    dissipated: FloatArray
-    """`(k,)` [J] dissipated by dampers and friction"""
     total: FloatArray
     """`(k,)` [J] kinetic and potential energy"""
     rounding: float
@@ -90,11 +88,6 @@ class EnergyBalance(NamedTuple):
         rounding_dominates = self.rounding > MAX_DRIFT
         reason = BALANCE_REASON + (ROUNDED_REASON if rounding_dominates else "")
         return Measure(name, self.drift.max(), max(MAX_DRIFT, self.rounding), reason)
-
-    def panel(self, y_label: str = "energy drift / largest kinetic energy") -> Panel:
-        """Return the drift over time."""
-        curve = log_curve("energy drift", self.time[1:], self.drift[1:])
-        return Panel(y_label, curve, log_y=True)
 
 
 def free_motion(platform: Platform, duration: float, **start: Any) -> Solution:
@@ -121,15 +114,12 @@ def balance_of(platform: Platform, solution: Solution) -> EnergyBalance:
     )
     total = kinetic + potential
     dissipated = np.concatenate([[0.0], np.cumsum(_losses(platform, solution))])
-    largest_kinetic = kinetic.max() if kinetic.max() > 0.0 else 1.0
+    largest_kinetic = kinetic.max() or 1.0
     rounding = (
-        ENERGY_ROUNDINGS
-        * np.finfo(float).eps
-        * float(np.abs([kinetic, potential]).max())
-        / largest_kinetic
+        ENERGY_ROUNDINGS * np.finfo(float).eps * largest([kinetic, potential]) / largest_kinetic
     )
     drift = np.abs(total + dissipated - total[0]) / largest_kinetic
-    return EnergyBalance(solution.time, drift, dissipated, total, rounding)
+    return EnergyBalance(solution.time, drift, total, rounding)
 
 
 def _losses(platform: Platform, solution: Solution) -> FloatArray:
@@ -282,8 +272,6 @@ def _rate(
         rate = max(rate, DIFFERENCE_RATE / DIFFERENCE_TURN * largest(crank_rates))
     h = DIFFERENCE_RATE / rate if h * rate > DIFFERENCE_RATE else h
     # Central difference of fourth order.
-    near_difference, far_difference = (
-        function(h) - function(-h),
-        function(2.0 * h) - function(-2.0 * h),
-    )
+    near_difference = function(h) - function(-h)
+    far_difference = function(2.0 * h) - function(-2.0 * h)
     return (8.0 * near_difference - far_difference) / (12.0 * h)

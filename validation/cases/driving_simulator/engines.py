@@ -147,7 +147,7 @@ def kinematics_statements(plate: PlateModel, worst_errors: WorstErrors) -> tuple
     small = SmallAngleKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
     exact = ExactKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
     heave, roll, pitch = small
-    difference = np.abs(small - exact).max()
+    difference = largest(small - exact)
     grid = np.array([[0.35, 0.05, -0.03], [0.32, -0.1, 0.02]])
     kinematics_error = max(
         round_trip_error(model(plate), grid) for model in (SmallAngleKinematics, ExactKinematics)

@@ -68,7 +68,7 @@ class Structure(NamedTuple):
     @property
     def kinds(self) -> FloatArray:
         """0 where an entry is zero, 1 where it is constant, 2 where it varies `(m, k)`."""
-        largest_entry = np.abs(self.values).max()
+        largest_entry = largest(self.values)
         nonzero = np.abs(self.values).max(axis=0) > ZERO_TOLERANCE * largest_entry
         varies = np.ptp(self.values, axis=0) > CONSTANT_TOLERANCE * largest_entry
         return np.asarray(nonzero.astype(float) + (nonzero & varies))

@@ -76,7 +76,7 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
     coordinates = platform.minimum_coordinates + np.linspace(-1e-3, 8e-3, 6)
     switch_coordinates = platform.minimum_coordinates + rng.uniform(-1.5e-3, 1.5e-3, 6)
     encoders.power_up(coordinates)
-    time, homed, error = 0.0, False, np.inf
+    time, homed = 0.0, False
     while not homed and time < 20.0:
         output = homing.update(
             HomingInputs(time, encoders.raw, (coordinates <= switch_coordinates).astype(float))

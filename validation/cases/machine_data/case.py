@@ -132,9 +132,10 @@ def _bodies(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     for piece, body in matched_bodies:
         origin, frame = machine.home_frames[body.name]
         tensor = frame @ body.mass.tensor @ frame.T
+        expected_tensor = piece.frame @ piece.tensor @ piece.frame.T
         mass_errors.append(largest_relative_error(body.mass.mass, piece.mass))
         center_errors.append(largest(origin + frame @ body.mass.center - piece.center))
-        tensor_errors.append(largest_relative_error(tensor, in_base(piece)))
+        tensor_errors.append(largest_relative_error(tensor, expected_tensor))
     bodies = f"{len(matched_bodies)} bodies at home, base frame"
     yield Measure(f"masses of {bodies}: relative error", max(mass_errors), 1e-12, TYPED_REASON)
     yield Measure(f"centres of {bodies}", max(center_errors), 1e-12, TYPED_REASON, unit="m")
@@ -153,7 +154,7 @@ def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry
     tilted.deflection = typed_machine.holding().deflection
     deflection = np.concatenate([tilted.deflection, 0.0 * tilted.deflection])
     state_options = {"deflection": deflection} if typed_machine.series else {}
-    dof = 3 if typed_machine.on_pillars else 6
+    dof = typed_machine.dof
     twists = tilted.twists()[:, :dof]
     mass_matrix = twists.T @ platform.mass_matrix(tilted.pose, **state_options) @ twists
     expected = tilted.mass_matrix()[:dof, :dof]
@@ -229,13 +230,7 @@ def _hardware(platform: Platform, typed_machine: Composition) -> Iterator[Measur
 
 def largest_relative_error(value: FloatArray | float, expected: FloatArray | float) -> float:
     """Return the largest error per largest expected entry; the error where all are zero."""
-    largest_expected = float(np.abs(expected).max())
-    return float(np.abs(np.asarray(value) - expected).max()) / (largest_expected or 1.0)
-
-
-def in_base(piece: Piece) -> FloatArray:
-    """Return the tensor `(3, 3)` [kg m2] about the centre in base axes."""
-    return np.asarray(piece.frame @ piece.tensor @ piece.frame.T)
+    return largest(np.subtract(value, expected)) / (largest(expected) or 1.0)
 
 
 def moving_fraction(typed_machine: Composition, piece: Piece) -> float:

@@ -8,7 +8,7 @@ from math import asin, exp, inf, isfinite, log, pi
 import numpy as np
 
 from twin.analysis.platform import Platform, load
-from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
 from twin.kernels.plant import actuation
@@ -131,7 +131,7 @@ def step_measure(machine: Platform, numbers: DriveNumbers) -> Measure:
         initial_effort = plant.efforts[0]
         plant.command(Command(np.full(machine.n_actuators, initial_effort + force_step), "force"))
         steps = round((delay + 5.0 * lag) / step) + 4
-        time, effort = as_floats(np.arange(1, steps + 1) * step, "time"), np.empty(steps)
+        time, effort = np.arange(1.0, steps + 1.0) * step, np.empty(steps)
         for k in range(steps):
             plant.forces(state)
             effort[k] = plant.efforts[0]
@@ -252,23 +252,17 @@ def handover_measure(machine: Platform, numbers: DriveNumbers) -> Measure:
     plant, gains = Plant(machine), Cascade(machine).loop_gains
     plant.prepare(ENGINE_STEP)
     plant.start(state, gains)
-    zero_speed, feedforward = np.zeros(n), np.full(n, FEEDFORWARD_FRACTION * numbers.peak)
+    feedforward = np.full(n, FEEDFORWARD_FRACTION * numbers.peak)
+    rest_command = Command(np.zeros(n))
+    fed_forward = rest_command._replace(feedforward=feedforward)
     # An exact command has no codes: then 1e-9 of the peak counts as one.
     code_effort = numbers.peak / (numbers.full_scale_code or 1e9)
     settling_steps = round((numbers.delay + 20.0 * numbers.current_lag) / ENGINE_STEP) + 2
     jumps = []
-    for stage in range(4):
+    plant.hand_over(gains)
+    for command in (fed_forward, rest_command, None, fed_forward):
         previous_efforts = plant.efforts
-        if stage == 0:
-            plant.hand_over(gains)
-        plant.command(
-            (
-                Command(zero_speed, feedforward=feedforward),
-                Command(zero_speed),
-                Command(previous_efforts, "force"),
-                Command(zero_speed, feedforward=feedforward),
-            )[stage]
-        )
+        plant.command(command or Command(previous_efforts, "force"))
         for _ in range(settling_steps):
             plant.forces(state)
         jumps.append(largest(plant.efforts - previous_efforts) / code_effort)
@@ -341,14 +335,13 @@ def encoder_measures(
     for number, motor_position in enumerate(coordinates):
         states[:, column.POSITION] = motor_position
         sample = np.empty((actuation.READING_ROW_COUNT, READING_COUNT))
-        elapsed_time, leg_coordinates = SAMPLE_TIME * number, motor_position + offset
         read_actuators(
             drives,
             states,
             resolution,
             last_reading,
-            elapsed_time,
-            leg_coordinates,
+            SAMPLE_TIME * number,
+            motor_position + offset,
             zero_rates,
             sample,
         )
@@ -496,8 +489,7 @@ def _turn_stepper(row: FloatArray, speed: float, torque: float) -> BenchRecord:
 
     The load is damped, so that the rotor settles.
     """
-    bench = DriveBench(row, POSITIONING_STEP)
-    bench.set_column(column.SPEED, speed)
+    bench = DriveBench(row, POSITIONING_STEP, speed=speed)
     return bench.run(
         STEPPER_SETTLING,
         lambda time: speed * (time + POSITION_INTERVAL),

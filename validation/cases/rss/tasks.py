@@ -107,10 +107,8 @@ def _measures(points: PublishedHeave, profiles: Profiles) -> Iterator[Measure]:
 
 def excess(points: PublishedHeave, profiles: Profiles) -> tuple[float, float]:
     """Return the inertia [kg m2] per crank that fits the rest best, and the remainder [N m]."""
-    torque_difference, crank_acceleration = (
-        points.torque - profiles.printed,
-        profiles.printed_cranks[:, 0],
-    )
+    torque_difference = points.torque - profiles.printed
+    crank_acceleration = profiles.printed_cranks[:, 0]
     inertia = float(
         torque_difference @ crank_acceleration / (crank_acceleration @ crank_acceleration)
     )
@@ -293,10 +291,7 @@ def check_rss_tasks(platform: Platform) -> CaseResult:
     actuated = actuated_motion(
         platform, main_task, np.linspace(0.0, main_task.duration, WORK_STEPS + 1)
     )
-    caption = "The six legs turn alike."
-    engines, plots = engines_along(
-        platform, main_task, actuated, "Heave task", ENGINE_TIME, caption=caption
-    )
+    engines, plots = engines_along(platform, main_task, actuated, "Heave task", ENGINE_TIME)
     measures = [
         *_profile(platform, requirements),
         work_measure(platform, actuated, 1e-10),
@@ -342,9 +337,8 @@ def _profile(platform: Platform, requirements: Mapping[str, MotorRequirement]) -
 
 def _payloads(requirements: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
     no_payload, with_50_kg, with_200_kg = (requirement.forces for requirement in requirements)
-    nonlinearity = (
-        np.abs(with_200_kg - no_payload - 4.0 * (with_50_kg - no_payload)).max()
-        / np.abs(with_200_kg).max()
+    nonlinearity = largest(with_200_kg - no_payload - 4.0 * (with_50_kg - no_payload)) / largest(
+        with_200_kg
     )
     name = "torques of 200 kg less four times the gain by 50 kg"
     yield Measure(name, nonlinearity, 1e-12, "rounding; dynamics are linear in the masses")
@@ -357,12 +351,6 @@ def _laws_plot(requirements: Mapping[str, MotorRequirement]) -> Plot:
             Curve(law, requirement.time, getattr(requirement, name)[:, 0])
             for law, requirement in requirements.items()
         ]
-        if name == "forces":
-            peaks = [requirement.peak_force for requirement in requirements.values()]
-            times, values = (
-                np.array([getattr(peak, key) for peak in peaks]) for key in ("time", "value")
-            )
-            curves.append(Curve("peaks", times, values, "markers"))
         panels.append(Panel(label, *curves))
     return Plot("Torque profile of the heave task", "time [s]", *panels)
 
