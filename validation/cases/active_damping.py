@@ -174,9 +174,7 @@ def _decay(controller: LocalFeedback, frequency: float) -> FloatArray:
 
 def _damping(swing: FloatArray) -> float:
     """Return the damping ratio from the ranges of the first and the last of three periods."""
-    first_range, *_, last_range = (
-        np.ptp(period) for period in np.array_split(swing, DECAY_PERIODS)
-    )
+    first_range, *_, last_range = map(np.ptp, np.array_split(swing, DECAY_PERIODS))
     return float(np.log(first_range / last_range) / (2.0 * np.pi * (DECAY_PERIODS - 1)))
 
 
@@ -290,9 +288,9 @@ def _decays(controllers: dict[str, LocalFeedback]) -> tuple[list[Entry], Plot]:
 
 def _gain_text(name: str, controller: LocalFeedback) -> str:
     """Return at which part of the best gain a decay is measured; empty for the whole of it."""
-    return (
-        "" if controller.platform.n_deflections else f"at {TESTED_GAINS[name]:g} of the best gain; "
-    )
+    if controller.platform.n_deflections:
+        return ""
+    return f"at {TESTED_GAINS[name]:g} of the best gain; "
 
 
 def _swinging_controller(name: str, best_controller: LocalFeedback) -> LocalFeedback:
@@ -372,11 +370,9 @@ def _outer(platform: Platform, inner: IntegralForceFeedback) -> Iterator[Entry]:
     # The machine bears the load with force feedback alone.
     heave_compliance = abs(compliance(inner.linear, [0.0], law=inner.law)[0, 2, 2])
     load = min(MAX_LOAD, SAG_FRACTION * stroke(platform) / float(heave_compliance))
-    slowest_rate = float(-outer.outer.poles.real.max())
-    needed_periods = (
-        ceil(OUTER_CONSTANTS / slowest_rate / outer.period) if slowest_rate > 0.0 else 0
-    )
-    periods = max(OUTER_PERIODS, needed_periods)
+    slowest_rate, periods = float(-outer.outer.poles.real.max()), OUTER_PERIODS
+    if slowest_rate > 0.0:
+        periods = max(periods, ceil(OUTER_CONSTANTS / slowest_rate / outer.period))
     for controller in (inner, outer):
         trajectory = simulate(
             platform,

@@ -214,7 +214,8 @@ def _within_stroke(platform: Platform) -> float:
         # The column of z: elongation of each leg per height.
         elongation = amplitude * largest(platform.jacobian(platform.home)[:, 2])
         holding_force = largest(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
-        amplitude *= 0.01 if platform.leg.axial.stiffness * elongation > holding_force else 1.0
+        if platform.leg.axial.stiffness * elongation > holding_force:
+            amplitude *= 0.01
     return amplitude
 
 
@@ -257,15 +258,12 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
     if reference.stopped:
         yield Measure("closed loop without drives stopped", 1.0, 0.0, reference.stopped)
         return
-    motion_size = float(position_error(reference.pose, reference.pose[:1]).max())
     speed_limited = _within_speed(ideal_platform) < _within_stroke(ideal_platform)
     for limit in ENGINE_LIMITS:
-        # What slow actuators move is small beside the gap that an engine leaves in its loops.
-        reference_size = (
-            max(motion_size, limit.tolerance / AGREEMENT_TOLERANCE)
-            if speed_limited
-            else motion_size
-        )
+        motion_size = largest(position_error(reference.pose, reference.pose[:1]))
+        if speed_limited:
+            # What slow actuators move is small beside the gap that an engine leaves in its loops.
+            motion_size = max(motion_size, limit.tolerance / AGREEMENT_TOLERANCE)
         try:
             trajectory = _run(
                 ideal_platform, Cascade(ideal_platform, motion), AGREEMENT_TIME, limit.engine
@@ -277,12 +275,10 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
             yield Measure(f"{limit.label}: closed loop stopped", 1.0, 0.0, trajectory.stopped)
             continue
         distance = position_error(trajectory.pose, reference.pose)
-        distance = distance + ideal_platform.joint_radius * rotation_error(
-            trajectory.pose, reference.pose
-        )
+        distance += ideal_platform.joint_radius * rotation_error(trajectory.pose, reference.pose)
         yield Measure(
             f"{limit.label}: platform in closed loop off the reference, per size of the motion",
-            float(distance.max()) / reference_size,
+            distance.max() / motion_size,
             AGREEMENT_TOLERANCE,
             "one controller must behave alike on all engines; they are integrated differently",
         )
@@ -324,12 +320,11 @@ def stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator
     # Springs in series may swing on after their actuators are at rest.
     k = platform.n_deflections
     rates = run.rates[-1] - run.deflection[-1, k:] if k else run.rates[-1]
-    speed = float((np.abs(rates) / platform.stroke).max())
     if not run.stopped:
         yield Measure(f"{fault.name}: no safe stop", 1.0, 0.0, "the machine was not stopped")
     yield Measure(
         f"{fault.name}: actuators' speed at the end, per stroke",
-        speed,
+        largest(rates / platform.stroke),
         REST_SPEED,
         run.stopped or "the machine should rest",
         unit="1/s",

@@ -136,13 +136,12 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
     problem = cueing.problem
     exact = active_set_solution(problem)
     tight = QuadraticProgram(problem, 1e-9, 100_000).solve(problem)
-    scale = largest(exact)
     at_bound = np.minimum(
         problem.upper - problem.rows @ exact, problem.rows @ exact - problem.lower
     )
     yield Measure(
         "program solved by OSQP against an active-set method",
-        largest(tight.solution - exact) / scale,
+        largest(tight.solution - exact) / largest(exact),
         1e-6,
         f"both to rounding or 1e-9; {int((at_bound < 1e-9).sum())} of {len(at_bound)} rows are at "
         "their bounds",
@@ -308,15 +307,13 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entr
 
 
 def _turn(outcomes: dict[str, Outcome]) -> Iterator[Entry]:
-    threshold = float(SPECIFIC_FORCE_THRESHOLD[1])
     for name, outcome in outcomes.items():
         time = outcome.error.time
         steady = (time >= STEADY_INTERVAL[0]) & (time <= STEADY_INTERVAL[1])
-        side_force = largest(outcome.error.platform.force[steady, 1])
         yield Measure(
             f"{name}: sensed side force while the coordinated turn is steady",
-            side_force,
-            threshold,
+            largest(outcome.error.platform.force[steady, 1]),
+            float(SPECIFIC_FORCE_THRESHOLD[1]),
             "the threshold of the otoliths: no false cue",
             unit="m/s2",
         )

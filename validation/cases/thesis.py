@@ -90,7 +90,9 @@ def _rotation() -> Measure:
             cos(theta) * cos(phi),
         ],
     ]
-    computed = Rotation.from_quat(quaternion_from_angles(YAW_PITCH_ROLL)[[1, 2, 3, 0]]).as_matrix()
+    computed = Rotation.from_quat(
+        quaternion_from_angles(YAW_PITCH_ROLL), scalar_first=True
+    ).as_matrix()
     return Measure(
         "rotation matrix of yaw, pitch, roll against (2.2) transposed",
         largest(computed - np.transpose(printed)),
@@ -120,12 +122,11 @@ def _degrees_of_freedom(platform: Platform) -> tuple[Measure, Statement]:
     legs = platform.n_actuators
     links, joints, joint_freedoms = 2 * legs + 2, 3 * legs, 6 * legs
     mobility = 6 * (links - joints - 1) + joint_freedoms
-    agrees = mobility == STEWART_DOF == coordinates - rank
     statement = STEWART_THESIS["mobility"].judged(
         f"F = 6 ({links} - {joints} - 1) + {joint_freedoms} = {mobility}; the MuJoCo model has "
         f"{coordinates} joint coordinates and loop closures of rank {rank}: "
         f"{coordinates - rank} degrees of freedom.",
-        agrees,
+        mobility == STEWART_DOF == coordinates - rank,
     )
     return measure, statement
 
@@ -187,10 +188,10 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
 
 
 def _tank_statements(course: ActuatedMotion) -> tuple[Statement, ...]:
-    thrust, speed = largest(course.forces), largest(course.rates)
     return (
         STEWART_THESIS["tank_thrusts"].not_given(
-            f"For a generated course: at most {speed:.3f} m/s and {thrust:.0f} N.",
+            f"For a generated course: at most {largest(course.rates):.3f} m/s and "
+            f"{largest(course.forces):.0f} N.",
             "the recorded track is not published, so that the curves cannot be computed again",
         ),
     )
@@ -223,12 +224,10 @@ def check_thesis_motion(platform: Platform) -> CaseResult:
     engines, plots = engines_along(
         platform, motion, actuated, "Pitch sine", ENGINE_TIME, caption=caption
     )
-    measures = [
-        *_thrusts(platform, actuated),
-        *engines,
-    ]
-    statements = _statements(platform, motion, actuated)
-    return check_thesis_motion.result(platform, measures, plots, statements)
+    measures = [*_thrusts(platform, actuated), *engines]
+    return check_thesis_motion.result(
+        platform, measures, plots, _statements(platform, motion, actuated)
+    )
 
 
 def pitch_sine() -> SineMotion:
@@ -243,8 +242,7 @@ def pitch_sine() -> SineMotion:
 
 def centred(platform: Platform) -> Platform:
     """Return the machine with the legs' centres of mass on their axes, all else as it is."""
-    parts, lateral_axes = ("housing", "rod"), (0, 1)
-    paths = [f"leg.{part}.center_of_mass.{axis}" for part in parts for axis in lateral_axes]
+    paths = [f"leg.{part}.center_of_mass.{k}" for part in ("housing", "rod") for k in (0, 1)]
     return platform.with_(parameters=dict.fromkeys(paths, 0.0))
 
 
@@ -263,12 +261,10 @@ def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> Flo
 
 
 def _thrusts(platform: Platform, course: ActuatedMotion) -> Iterator[Entry]:
-    scale = largest(course.forces)
     first_half = course.forces[: len(course.time) // 2 + 1]
-    asymmetry = largest(first_half - first_half[::-1]) / scale
     yield Measure(
         "difference of the thrusts when the platform passes a pose in both directions",
-        asymmetry,
+        largest(first_half - first_half[::-1]) / largest(course.forces),
         1e-12,
         "rounding; without friction the velocities enter by their squares and products alone",
     )

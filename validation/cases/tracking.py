@@ -195,7 +195,7 @@ def relative_difference(one: Trajectory, other: Trajectory) -> float:
     the begin.
     """
     return max(
-        float(largest(other.pose[:, k] - one.pose[:, k]) / largest(one.pose[:, k] - one.pose[0, k]))
+        largest(other.pose[:, k] - one.pose[:, k]) / largest(one.pose[:, k] - one.pose[0, k])
         for k in (slice(0, 3), slice(3, 7))
     )
 

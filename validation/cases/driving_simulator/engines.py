@@ -155,10 +155,7 @@ def kinematics_statements(plate: PlateModel, worst_errors: WorstErrors) -> tuple
     rest_motion = exact_head_motion(
         plate, [0.0, 0.0, 0.0], [plate.home_length, 0.0, 0.0], ZERO_RATES, ZERO_RATES
     )
-    specific_force, acceleration = (
-        float(rest_motion.specific_force[2]),
-        float(rest_motion.acceleration[2]),
-    )
+    specific_force, acceleration = rest_motion.specific_force[2], rest_motion.acceleration[2]
     return (
         SIMULATOR_PAPER["direct_kinematics"].not_given(
             f"Heave {heave:.5g} m, roll {DEGREES_PER_RADIAN * roll:.5g} deg, pitch "
@@ -246,7 +243,7 @@ def engine_trajectory(
     """Return an engine's trajectory while forces and loops hold three lengths on the inputs."""
     step = ENGINE_TIMESTEPS[engine]
     steps = round(duration / step)
-    step_starts = np.asarray(np.arange(steps) * step, dtype=np.float64)
+    step_starts = np.arange(float(steps)) * step
     lengths, driven_indices = inputs.sample(step_starts), list(DRIVEN_INDICES)
     midpoint_forces = exact_forces(plate, inputs, step_starts + 0.5 * step)
     carried_mass = plate.lifted_mass / len(driven_indices)

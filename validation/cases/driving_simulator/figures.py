@@ -6,8 +6,6 @@ each, which slide on the floor by less than a millimetre and so take hundredths 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from twin.analysis.platform import Platform
@@ -52,11 +50,6 @@ def paper_machine(platform: Platform) -> Platform:
     )
 
 
-def without_feet(plate: PlateModel) -> PlateModel:
-    """Return the plate of a `paper_machine` without the mass of its feet, as in the paper."""
-    return replace(plate, foot_mass=0.0)
-
-
 def paper_inputs(plate: PlateModel) -> dict[str, DrivenLengths]:
     """Return the paper's two sets of inputs by name."""
     return {SINE_INPUTS: sinusoidal_inputs(plate), SIGMOID_INPUTS: sigmoid_inputs(plate)}
@@ -66,11 +59,7 @@ def states_along(plate: PlateModel, inputs: DrivenLengths, time: FloatArray) -> 
     """Return the exact states of the plate at times `(k,)` [s] while three lengths are driven."""
     motion = driven_motion(plate, inputs, time)
     coordinates = motion.value.coordinates
-    center = exact_head_motion(
-        plate,
-        np.zeros(3),
-        *(coordinates_derivative.coordinates for coordinates_derivative in motion),
-    )
+    center = exact_head_motion(plate, np.zeros(3), *(part.coordinates for part in motion))
     attitude = quaternion_from_angles(coordinates[:, 1:], "roll_pitch")
     return RandomStates(
         np.hstack([center.position, attitude]),
@@ -117,43 +106,42 @@ def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
     time, degrees = result.time, np.degrees(result.coordinates[:, 1:3])
     angles = (Curve("roll", time, degrees[:, 0]), Curve("pitch", time, degrees[:, 1]))
     pillars = [(k, corner.replace("_", " ")) for k, corner in enumerate(DRIVEN_PILLARS)]
-    forces = tuple(Curve(name, time, result.forces[:, k]) for k, name in pillars)
-    force_errors = tuple(
-        Curve(name, time, result.forces[:, k] - exact[:, k]) for k, name in pillars
+    force_panels = (
+        Panel(label, *(Curve(name, time, forces[:, k]) for k, name in pillars))
+        for label, forces in (
+            ("force of a driven pillar [N]", result.forces),
+            ("less that of the exact model [N]", result.forces - exact),
+        )
     )
     drift = (
         log_curve("position [m]", time, result.position_drift),
         log_curve("velocity [m/s]", time, result.velocity_drift),
     )
-    panels = (
+    return Plot(
+        f"Response to {title}",
+        "time [s]",
         Panel("heave [mm]", Curve("heave", time, 1e3 * result.coordinates[:, 0])),
         Panel("angle [deg]", *angles),
-        Panel("force of a driven pillar [N]", *forces),
-        Panel("less that of the exact model [N]", *force_errors),
+        *force_panels,
         Panel("drift of the constraints", *drift, log_y=True),
     )
-    return Plot(f"Response to {title}", "time [s]", *panels)
 
 
 def engines_plot(
     name: str, plate: PlateModel, inputs: DrivenLengths, courses: list[Trajectory]
 ) -> Plot:
     """Return the motion in the engines and the paper's, along inputs called `name`."""
+    time = np.linspace(0.0, courses[0].time[-1], 300)
+    motions = [("paper", time, small_angles(plate, inputs, time), "dot")]
+    for course in courses:
+        rows = slice(None, None, max(1, len(course.time) // 300))
+        coordinates = coordinates_of(course.pose)[rows]
+        motions.append((ENGINE_LABELS[course.engine], course.time[rows], coordinates, "line"))
     heave_curves, angle_curves = [], []
-    for trajectory in courses:
-        drawn_rows = slice(None, None, max(1, len(trajectory.time) // 300))
-        time, coordinates = trajectory.time[drawn_rows], coordinates_of(trajectory.pose)[drawn_rows]
-        label = ENGINE_LABELS[trajectory.engine]
-        heave_curves.append(Curve(label, time, 1e3 * coordinates[:, 0]))
-        for k, axis in ((1, "roll"), (2, "pitch")):
-            angle_curves.append(
-                Curve(f"{axis}, {label}", time, DEGREES_PER_RADIAN * coordinates[:, k])
-            )
-    time = np.linspace(0.0, max(trajectory.time[-1] for trajectory in courses), 300)
-    paper = small_angles(plate, inputs, time)
-    heave_curves.append(Curve("paper", time, 1e3 * paper[:, 0], "dot"))
-    for k, axis in ((1, "roll"), (2, "pitch")):
-        angle_curves.append(Curve(f"{axis}, paper", time, DEGREES_PER_RADIAN * paper[:, k], "dot"))
+    for label, time, coordinates, style in motions:
+        heave_curves.append(Curve(label, time, 1e3 * coordinates[:, 0], style))
+        angles = zip(("roll", "pitch"), np.degrees(coordinates[:, 1:]).T, strict=True)
+        angle_curves += [Curve(f"{axis}, {label}", time, angle, style) for axis, angle in angles]
     return Plot(
         f"The paper's {name} in the engines",
         "time [s]",

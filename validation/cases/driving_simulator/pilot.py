@@ -22,6 +22,7 @@ from twin.papers.driving_simulator.studies import (
     small_angle_head_motion,
 )
 from twin.validation.case import Entry, Measure, Statement
+from twin.validation.cases.driving_simulator.engines import printed_places
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import SIMULATOR_PAPER
 
@@ -133,9 +134,8 @@ def printed_vectors(home: float, time: FloatArray) -> dict[str, FloatArray]:
     (z, phi, theta), (dz, dphi, dtheta), (ddz, ddphi, ddtheta) = printed_sines(home, time)
     positions = []
     for offset in SAMPLE_OFFSETS:
-        heave, roll, pitch = printed_sines(home, time + offset * DIFFERENCE_STEP)[0]
-        x = pitch * (80 * pitch - 41 * roll + 100 * heave) / 100
-        positions.append((x, 41 * roll**2 / 100 - heave * roll))
+        coordinates = printed_sines(home, time + offset * DIFFERENCE_STEP)[0]
+        positions.append(printed_places(*coordinates)["mp"])
     (x, y), (dx, dy), (ddx, ddy) = (
         np.einsum("k,kij->ij", weights, np.array(positions))
         for weights in (SAMPLE_OFFSETS == 0, FIRST_DIFFERENCE, SECOND_DIFFERENCE)

@@ -375,22 +375,20 @@ def _measures(terms: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     )
     coriolis = matrices["C, configuration"].values
     force_error = np.einsum("kij,kj->ki", coriolis, rates[:, 6:]) - terms.configuration_forces
-    allowed_motions = [null_space(closure_matrix) for closure_matrix in terms.closure]
     yield Measure(
         "configuration: C times the rates against the formulation's forces, along motions that the "
         "constraints allow",
         max(
-            largest(closure_matrix.T @ error)
-            for closure_matrix, error in zip(allowed_motions, force_error, strict=True)
+            largest(motion.T @ error)
+            for motion, error in zip(map(null_space, terms.closure), force_error, strict=True)
         )
         / largest(terms.configuration_forces),
         DIFFERENCE_TOLERANCE,
         "central differences of M; across them the two differ by forces of the constraints",
     )
-    closure_rates = np.einsum("kij,kj->ki", terms.closure, rates[:, 6:])
     yield Measure(
         "rates that open the constraints of the configuration space",
-        largest(closure_rates),
+        largest(np.einsum("kij,kj->ki", terms.closure, rates[:, 6:])),
         1e-12,
         "the states close all loops; rounding",
         unit="m/s",

@@ -200,6 +200,7 @@ def _bias_instability(sensor: InertialSensor, sheet: dict[str, float]) -> Iterat
     time = np.arange(float(BIAS_READINGS)) * CORRELATION_TIME
     readings = unit.measure(time, *at_rest(BIAS_READINGS))
     scaled_bias = readings.angular_rate / sheet["gyroscopes.instability"]
+    autocorrelation = np.mean(scaled_bias[1:] * scaled_bias[:-1]) / np.mean(scaled_bias**2)
     correlation, n_readings = exp(-1.0), 3.0 * BIAS_READINGS
     # Squares of a first-order process are correlated too, by r^2: their mean varies more.
     variance_factor = (1.0 + correlation**2) / (1.0 - correlation**2)
@@ -211,7 +212,7 @@ def _bias_instability(sensor: InertialSensor, sheet: dict[str, float]) -> Iterat
     )
     yield Measure(
         f"gyroscopes: autocorrelation of the bias instability at {CORRELATION_TIME:g} s, off 1 / e",
-        abs(np.mean(scaled_bias[1:] * scaled_bias[:-1]) / np.mean(scaled_bias**2) - correlation),
+        abs(float(autocorrelation) - correlation),
         STANDARD_ERRORS * sqrt((1.0 - correlation**2) / n_readings),
         "first-order Markov process, five standard errors; the correlation time is adopted",
     )

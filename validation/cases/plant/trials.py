@@ -285,7 +285,9 @@ class DriveBench:
             legs[k + 1, 1] = leg_rate + self.step * acceleration
             states[k + 1] = self.states[0]
         # Columns of `legs` are position and rate.
-        return BenchRecord(np.arange(steps + 1.0) * self.step, *legs.T, forces, states)
+        return BenchRecord(
+            np.arange(steps + 1.0) * self.step, legs[:, 0], legs[:, 1], forces, states
+        )
 
 
 def isolated_drive(

@@ -337,11 +337,13 @@ def _profile(platform: Platform, requirements: Mapping[str, MotorRequirement]) -
 
 def _payloads(requirements: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
     no_payload, with_50_kg, with_200_kg = (requirement.forces for requirement in requirements)
-    nonlinearity = largest(with_200_kg - no_payload - 4.0 * (with_50_kg - no_payload)) / largest(
-        with_200_kg
+    difference = with_200_kg - no_payload - 4.0 * (with_50_kg - no_payload)
+    yield Measure(
+        "torques of 200 kg less four times the gain by 50 kg",
+        largest(difference) / largest(with_200_kg),
+        1e-12,
+        "rounding; dynamics are linear in the masses",
     )
-    name = "torques of 200 kg less four times the gain by 50 kg"
-    yield Measure(name, nonlinearity, 1e-12, "rounding; dynamics are linear in the masses")
 
 
 def _laws_plot(requirements: Mapping[str, MotorRequirement]) -> Plot:
