@@ -239,8 +239,7 @@ def _all_gains(platform: Platform) -> Measure:
     floating = with_gravity(platform, 0.0)
     linear, damping_ratios = linearise(floating), []
     for gain in GAIN_GRID:
-        stiffness = series_stiffness(linear)
-        laws = [continuous_velocity_feedback(floating, gain, stiffness=stiffness)]
+        laws = [continuous_velocity_feedback(floating, gain, stiffness=series_stiffness(linear))]
         if not platform.n_deflections:
             laws.append(continuous_force_feedback(floating, gain, leak=suitable_leak(linear)))
         damping_ratios += [smallest_damping(closed_loop(linear, law).poles) for law in laws]
@@ -282,8 +281,7 @@ def _decays(controllers: dict[str, LocalFeedback]) -> tuple[list[Entry], Plot]:
             style = "dash" if curves else "line"
             curves.append(Curve(DISPLAY_NAMES[engine], time, swing / abs(swing[0]), style))
         panels.append(Panel(f"{DISPLAY_NAMES[name]}: slowest mode", *curves))
-    title = "Free decay of the slowest mode"
-    return measures, Plot(title, "time [s]", *panels)
+    return measures, Plot("Free decay of the slowest mode", "time [s]", *panels)
 
 
 def _gain_text(name: str, controller: LocalFeedback) -> str:

@@ -327,7 +327,7 @@ def stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator
         largest(rates / platform.stroke),
         REST_SPEED,
         run.stopped or "the machine should rest",
-        unit="1/s",
+        "1/s",
     )
     arrays = (run.pose, run.twist, run.lengths, run.rates, run.forces, *run.signals.values())
     yield Measure(

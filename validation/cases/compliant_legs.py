@@ -150,14 +150,13 @@ def _still(platform: Platform, machine: CompliantMachine) -> Measure:
     # A rest length is known to the rounding of a leg's length; a spring turns it into a force.
     max_stiffness_ratio = float((machine.stiffness / machine.deflecting_mass).max())
     length = float(platform.home_reaches.max())
-    rounding = LENGTH_ROUNDINGS * np.finfo(float).eps * length * max_stiffness_ratio / gravity
     return Measure(
         "platform with the rest lengths of the third system: acceleration at home",
         largest(solution.acceleration) / gravity,
-        max(1e-10, rounding),
+        max(1e-10, LENGTH_ROUNDINGS * np.finfo(float).eps * length * max_stiffness_ratio / gravity),
         "zero: it stands still; the rounding of a leg's length, times stiffness per mass at the "
         "spring's end, is left",
-        unit="g",
+        "g",
     )
 
 
@@ -382,7 +381,7 @@ def _rest(machine: CompliantMachine, equilibrium: Equilibrium) -> Measure:
         largest(solution.acceleration) / machine.gravity,
         1e-10,
         "zero; the sag is known to rounding, which stiff springs turn into a force",
-        unit="g",
+        "g",
     )
 
 
@@ -419,10 +418,9 @@ def stiffened_sag(machine: CompliantMachine, factor: float) -> float:
 def _loads(machine: CompliantMachine, equilibrium: Equilibrium) -> Measure:
     responses = run_load_cases(machine, standard_load_cases(), equilibrium)
     norm = np.linalg.norm
-    errors = [norm(r.quasi_static - r.linear) / norm(r.quasi_static) for r in responses]
     return Measure(
         f"{len(responses)} load cases: part that the stiffness matrix does not predict, relative",
-        np.max(errors),
+        np.max([norm(r.quasi_static - r.linear) / norm(r.quasi_static) for r in responses]),
         0.05,
         "of second order: the displacement per length of a leg, 1e-2 at most, times a few; a wrong "
         "entry of the matrix shows at 1",

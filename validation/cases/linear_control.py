@@ -63,8 +63,7 @@ def check_linear_control(platform: Platform) -> CaseResult:
     machine, from a micrometre beside home. The H-infinity loop shaping design is held against its
     own promises: margins, and stability under all coprime factor changes below epsilon.
     """
-    linear = linearise(platform)
-    nonlinear_motion, predicted = _free_motion(platform, linear)
+    nonlinear_motion, predicted = _free_motion(platform, linearise(platform))
     free_motion = Measure(
         "free motion against the linear one, per displacement",
         largest(nonlinear_motion - predicted) / largest(nonlinear_motion),
@@ -96,11 +95,10 @@ def _regulator(platform: Platform) -> Measure:
     design = controller.design
     holding_forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
     initial_state = np.concatenate([START_SIZE * START_DIRECTION, np.zeros(6)])
-    pose = displaced(platform.home, initial_state[:6])
     trajectory = simulate(
         platform,
         COST_DURATION,
-        pose,
+        displaced(platform.home, initial_state[:6]),
         controller=controller,
         timestep=CONTROL_PERIOD,
         fidelity="fast",
@@ -134,7 +132,7 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
         largest_growth,
         0.0,
         "small gain theorem: none may grow",
-        unit="1/s",
+        "1/s",
     )
     stability_margins = margins(design.shaped, design.robust, FREQUENCY_GRID)
     epsilon = design.epsilon
@@ -143,7 +141,7 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
         stability_margins.phase.min(),
         float(2.0 * np.degrees(np.arcsin(epsilon))),
         "2 arcsin epsilon",
-        unit="deg",
+        "deg",
         at_least=True,
     )
     yield Measure(
@@ -162,5 +160,5 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
         largest(displacement(trajectory.pose[-1], platform.home)),
         1e-7,
         "the integral part's poles have decayed by more than ten thousand",
-        unit="m",
+        "m",
     )

@@ -340,8 +340,8 @@ def _reached_entries(
     for method, pose in reached_poses.items():
         error = np.abs(displacement(pose, target))
         name = f"commanded pose against the one reached, gravity off, {method}"
-        yield Measure(f"{name}: position", error[:3].max(), 1e-10, POSE_REASON, unit="m")
-        yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, POSE_REASON, unit="rad")
+        yield Measure(f"{name}: position", error[:3].max(), 1e-10, POSE_REASON, "m")
+        yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, POSE_REASON, "rad")
 
 
 def _sag(
@@ -374,7 +374,7 @@ def _sag(
         largest(pose_error),
         1e-10,
         "as without gravity",
-        unit="m, rad",
+        "m, rad",
     )
 
 
@@ -387,7 +387,7 @@ def _conventions(target: FloatArray) -> Iterator[Entry]:
         float(conversion_error),
         1e-14,
         "rounding",
-        unit="rad",
+        "rad",
     )
     yield from rotation_measures(target, moving)
 
@@ -399,5 +399,5 @@ def _design(platform: Platform, stroke: RequiredStroke) -> Measure:
         float(platform.stroke.min()),
         f"the actuators' range; legs from {1e3 * stroke.minimum.min():.1f} to "
         f"{1e3 * stroke.maximum.max():.1f} mm",
-        unit="m",
+        "m",
     )

@@ -217,7 +217,7 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
         largest((sensed.specific_force - exact)[END_SAMPLES:-END_SAMPLES]),
         10.0 * (max_frequency * HEAD_PERIOD) ** 6,
         "splines of degree 7 leave (w T)^6 of accelerations of 10 m/s2; w of the third harmonic",
-        unit="m/s2",
+        "m/s2",
     )
 
 
@@ -288,13 +288,12 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entr
             max_rate = max(max_rate, largest(washout.tilt.rate))
             if name == "coordinated_turn":
                 max_tilt = max(max_tilt, largest(washout.tilt.value))
-    limit = washout.settings.tilt_rate
     yield Measure(
         "classical: largest rate of tilt coordination",
         max_rate,
-        limit * (1.0 + 1e-12),
+        washout.settings.tilt_rate * (1.0 + 1e-12),
         "its limit, 3 deg/s, and rounding",
-        unit="rad/s",
+        "rad/s",
         at_bound=True,
     )
     yield Measure(
@@ -302,7 +301,7 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entr
         max_tilt,
         1e-12,
         "the specific force has no part across the body's z axis: rounding",
-        unit="rad",
+        "rad",
     )
 
 
@@ -315,5 +314,5 @@ def _turn(outcomes: dict[str, Outcome]) -> Iterator[Entry]:
             largest(outcome.error.platform.force[steady, 1]),
             float(SPECIFIC_FORCE_THRESHOLD[1]),
             "the threshold of the otoliths: no false cue",
-            unit="m/s2",
+            "m/s2",
         )

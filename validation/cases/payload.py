@@ -81,8 +81,7 @@ def _largest_speeds(platform: Platform, amplitudes: FloatArray) -> FloatArray:
 def kept_speed_fraction(platform: Platform) -> float:
     """Return the fraction of random phases with which the actuators keep their printed speed."""
     phases = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (PHASE_DRAWS, 6))
-    speeds = _largest_speeds(platform, np.exp(1j * phases))
-    return float((speeds <= STEWART_SPEED_LIMIT).mean())
+    return float((_largest_speeds(platform, np.exp(1j * phases)) <= STEWART_SPEED_LIMIT).mean())
 
 
 def carried_in_any_phase(platform: Platform, dynamic_payload: DynamicPayload) -> float:
@@ -192,10 +191,9 @@ def _static(platform: Platform, study: StaticPayload) -> Iterator[Entry]:
     printed = STEWART_STATIC_PAYLOAD
     loaded_machine = scaled_payload(platform, printed.refused_mass)
     thrusts = loaded_machine.inverse_dynamics(study.poses, ZERO_VECTOR, ZERO_VECTOR)
-    affine_thrusts = study.forces.of(printed.refused_mass)
     yield Measure(
         "static thrusts affine in the payload's mass, against a machine that carries it",
-        largest(thrusts - affine_thrusts) / printed.thrust,
+        largest(thrusts - study.forces.of(printed.refused_mass)) / printed.thrust,
         1e-12,
         "rounding of a difference over some ten times the shipped payload",
     )
@@ -205,7 +203,7 @@ def _static(platform: Platform, study: StaticPayload) -> Iterator[Entry]:
         1e-6,
         "seven of ten legs drawn are at an end of their range: every corner is among them; "
         "rounding of machines that carry 100 and 1000 kg",
-        unit="kg",
+        "kg",
     )
 
 

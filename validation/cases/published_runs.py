@@ -56,7 +56,7 @@ def check_published_runs(platform: Platform) -> CaseResult:
             errors.max(),
             DIGIT_TOLERANCE,
             TOLERANCE_REASON,
-            unit="digits",
+            "digits",
         )
         for name, table, errors in (
             ("leg lengths of the fall from home", level, level_errors),

@@ -68,7 +68,7 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
         ),
     ):
         error = largest(value - np.array(printed))
-        yield Measure(f"{name} against print", error, 5e-5, HALF_UNIT_REASON, unit="m")
+        yield Measure(f"{name} against print", error, 5e-5, HALF_UNIT_REASON, "m")
 
 
 def _rotation() -> Measure:
@@ -161,7 +161,6 @@ def check_tank_motion(platform: Platform) -> CaseResult:
     """
     motion = tank_motion(platform)
     actuated = actuated_motion(platform, motion)
-    caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
     engines, plots = engines_along(
         platform,
         motion,
@@ -169,7 +168,7 @@ def check_tank_motion(platform: Platform) -> CaseResult:
         "Tank-track motion",
         TANK_ENGINE_TIME,
         begin=ENGINE_START,
-        caption=caption,
+        caption="Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch.",
     )
     measures = [
         work_measure(platform, actuated, 1e-7),
@@ -182,8 +181,7 @@ def check_tank_motion(platform: Platform) -> CaseResult:
 @lru_cache(maxsize=4)
 def tank_motion(platform: Platform) -> TankTrackMotion:
     """Return the course about home, scaled to the machine's stroke and speed."""
-    actuator = platform.parameters.leg.actuator
-    tilt = PITCH_FRACTION * actuator.stroke / platform.joint_radius
+    tilt = PITCH_FRACTION * platform.parameters.leg.actuator.stroke / platform.joint_radius
     return fitted_tank_course(platform, tilt, TANK_DURATION)
 
 
@@ -275,8 +273,7 @@ def _thrusts(platform: Platform, course: ActuatedMotion) -> Iterator[Entry]:
 def _statements(
     platform: Platform, motion: SineMotion, course: ActuatedMotion
 ) -> tuple[Statement, ...]:
-    centred_motion = actuated_motion(centred(platform), motion)
-    difference = centred_motion.forces - course.forces
+    difference = actuated_motion(centred(platform), motion).forces - course.forces
     offset = largest(difference[0])
     variation = float(np.ptp(difference, axis=0).max())
     fraction = offset / largest(course.forces[0])

@@ -225,7 +225,7 @@ def plate_measures(
             abs(axis_range.span[1] - expected),
             RADIUS_TOLERANCE,
             f"of {expected:.6g}; bisection",
-            unit=axis_range.unit,
+            axis_range.unit,
         )
     model = ExactKinematics(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
@@ -267,8 +267,7 @@ def check_workspace(platform: Platform) -> CaseResult:
     a workspace that does. Condition number and stiffness are compared with differences of the
     inverse kinematics.
     """
-    chart = Chart.about(platform, dof_axes(platform)[:3])
-    inside = region(chart, RAY_LEVELS)
+    inside = region(Chart.about(platform, dof_axes(platform)[:3]), RAY_LEVELS)
     ranges = motion_ranges(platform)
     straight = platform.leg.is_straight and platform.dof == 6
     measures = [
@@ -353,7 +352,7 @@ def _fall(platform: Platform) -> Iterator[Entry]:
         abs(singular_depth - fall_height),
         2e-3,
         "the falling platform is no longer level, and meets it a little above the base's plane",
-        unit="m",
+        "m",
     )
     yield Measure(
         "smallest singular value at the singular pose of the fall",

@@ -180,7 +180,7 @@ def trajectory_measures(
         ("rotation", "rad", rotation_error(trajectory.pose, reference.pose)),
     ):
         name = f"{limit.label}: largest {quantity} error in {reference.time[-1]:.3g} s"
-        yield Measure(name, error.max(), fraction * limit.tolerance, reason, unit=unit)
+        yield Measure(name, error.max(), fraction * limit.tolerance, reason, unit)
 
 
 def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -> Plot:
@@ -366,8 +366,9 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     time_span = (0.0, float(time[-1]))
     # At rest nothing tells the solver how fast stiff springs are; a long first step overflows.
     first_step = min(time_span[1], 1.0 / fastest_rate(platform))
-    options = {"rtol": 1e-9, "atol": 1e-12, "first_step": first_step}
-    solution = solve_ivp(slope, time_span, initial, "DOP853", time, **options)
+    solution = solve_ivp(
+        slope, time_span, initial, "DOP853", time, rtol=1e-9, atol=1e-12, first_step=first_step
+    )
     return np.asarray(solution.y.T)
 
 

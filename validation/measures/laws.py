@@ -126,8 +126,7 @@ def _losses(platform: Platform, solution: Solution) -> FloatArray:
     """Return the energy [J] that is dissipated in each step of the integrator."""
     nodes, weights = np.polynomial.legendre.leggauss(GAUSS_NODES)
     step_sizes = np.diff(solution.time)
-    times = solution.time[:-1, None] + 0.5 * step_sizes[:, None] * (nodes + 1.0)
-    states = solution.at(times)
+    states = solution.at(solution.time[:-1, None] + 0.5 * step_sizes[:, None] * (nodes + 1.0))
     # States are pose (7), twist (6), then the deflections and their rates.
     power = platform.dissipation(states[..., :7], states[..., 7:13], deflection=states[..., 13:])
     return np.asarray(0.5 * step_sizes * (power @ weights))
@@ -215,7 +214,7 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         largest(platform.inverse_kinematics(recovered_pose) - coordinates),
         1e-12,
         "limit of the forward kinematics",
-        unit=platform.coordinate_unit,
+        platform.coordinate_unit,
     )
     # From home it may be another pose with the same coordinates on home's side of singular poses.
     guess = later(platform, states, system_acceleration, GUESS_TIME)[0]
@@ -224,7 +223,7 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         largest(platform.forward_kinematics(coordinates, guess)[:, :3] - pose[:, :3]),
         1e-10,
         "residual times condition of the Jacobian; another assembly mode shows at 1 mm and more",
-        unit="m",
+        "m",
     )
 
 
@@ -232,9 +231,8 @@ def effective_forces(platform: Platform, pose: FloatArray, forces: FloatArray) -
     """Return the forces `(m, n)` of smallest norm with the effect of `forces` on the platform."""
     if platform.dof == platform.n_actuators:
         return forces
-    constraint_rows = platform.constraints(pose)
     # The last right singular vectors span the twists that the constraints allow.
-    dof = np.linalg.svd(constraint_rows)[2][:, 6 - platform.dof :]
+    dof = np.linalg.svd(platform.constraints(pose))[2][:, 6 - platform.dof :]
     reduced_jacobian = np.einsum("kij,kfj->kif", platform.jacobian(pose), dof)
     return np.asarray(
         np.einsum("kif,kfj,kj->ki", reduced_jacobian, np.linalg.pinv(reduced_jacobian), forces)

@@ -256,7 +256,7 @@ def compared(printed: PrintedValue, ours: float) -> Comparison:
         abs(ours - printed.value),
         printed.tolerance,
         HALF_UNIT_REASON,
-        unit=printed.unit,
+        printed.unit,
     )
     text = f"{printed.quantity} {printed.text}{unit}"
     return Comparison(

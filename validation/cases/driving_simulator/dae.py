@@ -18,8 +18,6 @@ from twin.validation.cases.driving_simulator.engines import (
     CONSTRAINT_RANK,
     LEVEL_RANKS,
     MACHINE_REASON,
-)
-from twin.validation.cases.driving_simulator.figures import (
     SIGMOID_INPUTS,
     SINE_INPUTS,
     paper_inputs,
@@ -124,14 +122,14 @@ def _runs(runs: dict[str, DaeRun]) -> Iterator[Entry]:
             result.error,
             DRIFT_TOLERANCE,
             DRIFT_REASON,
-            unit="m, rad",
+            "m, rad",
         )
         yield Measure(
             f"{name}: drift of the constraints in {result.time[-1]:g} s",
             result.position_drift.max(),
             DRIFT_TOLERANCE,
             DRIFT_REASON,
-            unit="m",
+            "m",
         )
 
 

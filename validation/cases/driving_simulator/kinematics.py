@@ -34,22 +34,20 @@ from twin.papers.driving_simulator.studies import (
 from twin.simulation.simulate import simulate
 from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.cases.driving_simulator.engines import (
+    DEGREES_PER_RADIAN,
     LINE_WIDTH,
     MACHINE_REASON,
     MOTION_RANGES,
-    kinematics_statements,
-    printed_difference,
-    round_trip_error,
-)
-from twin.validation.cases.driving_simulator.figures import (
-    DEGREES_PER_RADIAN,
     SIGMOID_INPUTS,
     SINE_INPUTS,
     accelerations_of,
     coordinates_of,
+    kinematics_statements,
     paper_inputs,
     paper_machine,
+    printed_difference,
     rates_of,
+    round_trip_error,
     states_along,
 )
 from twin.validation.cases.driving_simulator.pilot import pilot_measures, pilot_statements
@@ -109,7 +107,7 @@ def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
         printed_difference(plate, coordinates),
         1e-14,
         ROUNDING_REASON,
-        unit="m",
+        "m",
     )
     for name, model in (
         ("small-angle", SmallAngleKinematics(plate)),
@@ -120,7 +118,7 @@ def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
             round_trip_error(model, coordinates),
             1e-14,
             ROUNDING_REASON,
-            unit="m, rad",
+            "m, rad",
         )
 
 
@@ -135,14 +133,14 @@ def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterat
             largest(computed - expected),
             1e-12,
             "two derivations; rounding and the angles taken out of a quaternion",
-            unit="m",
+            "m",
         )
     yield Measure(
         "lengths front right - front left + rear left - rear right",
         largest(platform.inverse_kinematics(poses) @ [1.0, -1.0, 1.0, -1.0]),
         1e-14,
         "zero at every pose: a plane rectangle; also without small angles",
-        unit="m",
+        "m",
     )
 
 
@@ -294,8 +292,7 @@ def _engines(
 ) -> Iterator[Entry]:
     """Yield the errors of all engines under forces that are constant in each step."""
     steps = round(RUN_DURATIONS[name] / ENGINE_TIMESTEP)
-    midpoints = (np.arange(float(steps)) + 0.5) * ENGINE_TIMESTEP
-    forces = exact_forces(plate, inputs, midpoints)
+    forces = exact_forces(plate, inputs, (np.arange(float(steps)) + 0.5) * ENGINE_TIMESTEP)
     initial = states_along(plate, inputs, np.zeros(1))
     for engine, (tolerance, reason) in POSE_TOLERANCES.items():
         label = ENGINE_LABELS.get(engine, "reference")
@@ -319,7 +316,7 @@ def _engines(
             largest(coordinates_of(trajectory.pose) - expected),
             tolerance,
             reason,
-            unit="m, rad",
+            "m, rad",
         )
 
 
@@ -331,7 +328,7 @@ def _models(name: str, responses: list[Released]) -> Iterator[Entry]:
         max(full_response.printed.drift, full_response.complete.drift),
         1e-12,
         "linear constraints, whose second derivative is zero at every evaluation: rounding",
-        unit="m",
+        "m",
     )
     # Columns are heave, roll, pitch; the two terms missing in the printed model turn the plate.
     printed_errors = [largest(response.printed_error[:, 1:]) for response in responses]

@@ -82,7 +82,7 @@ def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
             largest(getattr(small_angle_result, name) - printed),
             VECTOR_TOLERANCE,
             f"derivatives of x and y of the plate by {ROUNDING_REASON}",
-            unit=VECTOR_UNITS[name],
+            VECTOR_UNITS[name],
         )
     states = [part.coordinates for part in driven_motion(plate, sinusoidal_inputs(plate), time)]
     exact = exact_head_motion(plate, OFFSET_HEAD_POSITION, *states)
@@ -92,7 +92,7 @@ def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
             largest(getattr(exact, name) - difference),
             VECTOR_TOLERANCE,
             ROUNDING_REASON,
-            unit=VECTOR_UNITS[name],
+            VECTOR_UNITS[name],
         )
     rest_motion = exact_head_motion(
         plate, HEAD_POSITION, [plate.home_length, 0.0, 0.0], [0.0] * 3, [0.0] * 3
@@ -102,7 +102,7 @@ def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
         largest(rest_motion.specific_force - [0.0, 0.0, plate.gravity]),
         1e-12,
         "rounding; the paper prints the opposite sign",
-        unit="m/s2",
+        "m/s2",
     )
 
 

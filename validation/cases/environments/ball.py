@@ -319,8 +319,7 @@ def integrated(ball: Ball, record: Record) -> tuple[FloatArray, float]:
         return np.concatenate([state[3:6], motion.acceleration, motion.angular_acceleration])
 
     initial = np.concatenate([record.ball[0, :3], record.ball[0, 7:]])
-    time_span = (0.0, time[-1])
-    final_position = solve_ivp(rate, time_span, initial, rtol=1e-9, atol=1e-11).y[:3, -1]
+    final_position = solve_ivp(rate, (0.0, time[-1]), initial, rtol=1e-9, atol=1e-11).y[:3, -1]
     plate = Plate(rotations[0].as_matrix(), record.twist[0], acceleration(0.0))
     force = laws(ball, plate, initial[:3] - record.pose[0, :3], initial[3:]).force
     normal = plate.rotation[:, 2]
@@ -367,7 +366,7 @@ def engines(platform: Platform) -> Iterator[Entry]:
             float(np.linalg.norm(position_error - (position_error @ normal) * normal)),
             tolerance,
             reason,
-            unit="m",
+            "m",
         )
 
 
@@ -378,11 +377,10 @@ def environment(platform: Platform) -> Iterator[Measure]:
     actions = np.zeros((EPISODE_PERIODS, 2))
     actions[:TILT_PERIODS] = TILT_ACTIONS
     instants = run_episode(env, actions, {"ball": ball.plate_radius * np.array(ROLLING_START)})
-    ball_state = np.array(env.task.batch.ball[0])
     yield observation_measure(
         "BallBalance",
         "poses of ball and platform in the base frame",
-        _observation_error(platform, ball, env, instants, ball_state),
+        _observation_error(platform, ball, env, instants, np.array(env.task.batch.ball[0])),
     )
     yield reward_measure("BallBalance", _reward_error(ball, env, instants[1:]))
     yield _tilt_measure(env, instants[-1])
@@ -460,7 +458,7 @@ def _tilt_measure(env: BallBalanceEnv, last: Instant) -> Measure:
         largest(rotation.as_rotvec()[:2] - TILT_PERIODS * tilt_steps),
         0.5 * SETTLING_TIME * largest(tilt_steps) / env.task.settings.period,
         "the drives settle within 6 ms and lag half of it while the plate tilts",
-        unit="rad",
+        "rad",
     )
 
 

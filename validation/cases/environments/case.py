@@ -79,13 +79,10 @@ def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
     """
     angle = 2.0 * np.pi * time[:, None] * motion.frequencies
     sine_sums = np.cos(angle) @ motion.cosines + np.sin(angle) @ motion.sines
-    time_left = motion.duration - time
-    window = smooth_step(time / FADE_TIME) * smooth_step(time_left / FADE_TIME)
+    window = smooth_step(time / FADE_TIME) * smooth_step((motion.duration - time) / FADE_TIME)
     axis_values = window[:, None] * sine_sums
-    home = rotation_of(motion.center)
-    attitude = Rotation.from_euler("xyz", axis_values[:, 3:]) * home
-    position = motion.center[:3] + axis_values[:, :3]
-    return np.hstack([position, attitude.as_quat(scalar_first=True)])
+    attitude = Rotation.from_euler("xyz", axis_values[:, 3:]) * rotation_of(motion.center)
+    return np.hstack([motion.center[:3] + axis_values[:, :3], attitude.as_quat(scalar_first=True)])
 
 
 def tracking_measures(platform: Platform) -> Iterator[Measure]:
@@ -93,9 +90,8 @@ def tracking_measures(platform: Platform) -> Iterator[Measure]:
     env = PoseTrackingEnv(
         platform, duration=CONTROL_PERIOD * PERIOD_COUNT, highest_frequency=MAX_FREQUENCY
     )
-    size = env.task.actions[0].size
     actions = ACTION_AMPLITUDE * np.random.default_rng(EPISODE_SEED).uniform(
-        -1.0, 1.0, (PERIOD_COUNT, size)
+        -1.0, 1.0, (PERIOD_COUNT, env.task.actions[0].size)
     )
     commands: list[FloatArray] = []
     instants = run_episode(
@@ -239,8 +235,7 @@ def _reward_error(
     for k in range(1, len(instants)):
         info = instants[k].info
         position_error = poses[k, :3] - info["pose"][:3]
-        turn = rotation_of(poses[k]) * rotation_of(info["pose"]).inv()
-        orientation_error = turn.as_rotvec()
+        orientation_error = (rotation_of(poses[k]) * rotation_of(info["pose"]).inv()).as_rotvec()
         terms = np.array(
             [
                 closeness(

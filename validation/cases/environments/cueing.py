@@ -310,14 +310,14 @@ def car_measures(platform: Platform) -> Iterator[Entry]:
         largest(errors[:, :3]),
         3e-6,
         reason,
-        unit="m/s2",
+        "m/s2",
     )
     yield Measure(
         "car braking in a bend: angular rate against the derivative of the attitude",
         largest(errors[:, 3:]),
         3e-6,
         reason,
-        unit="rad/s",
+        "rad/s",
     )
     yield _steady_circle(car)
 
@@ -475,7 +475,7 @@ def _command_measures(
         float((lag / np.abs(rates).max(axis=0)).max()),
         ENGINE_STEP,
         "the drives' velocity loops settle within a step of the engine, 1 ms",
-        unit="s",
+        "s",
     )
 
 

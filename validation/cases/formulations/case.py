@@ -362,8 +362,7 @@ def _agreement(platform: Platform, runs: Runs) -> Iterator[Measure]:
                 expected = joints[k].reshape(18)
             state = formulation.state_from(pose, states.twist[k])
             acceleration = formulation.derivative(state, forces[k], guess=pose)[-expected.size :]
-            error = largest(acceleration - expected) / largest(expected)
-            largest_error = max(largest_error, error)
+            largest_error = max(largest_error, largest(acceleration - expected) / largest(expected))
         title = PRINTED_RESULTS[name].title
         yield Measure(
             f"{title}: accelerations at {STATE_COUNT} random states",
@@ -376,7 +375,7 @@ def _agreement(platform: Platform, runs: Runs) -> Iterator[Measure]:
             largest(fall.pose[index] - reference.pose[-1]),
             1e-11,
             "the reference's tolerance of 1e-12 per step, summed up",
-            unit="m, 1",
+            "m, 1",
         )
 
 
@@ -391,12 +390,12 @@ def _singular(platform: Platform, runs: Runs, stops: Stops) -> Iterator[Measure]
             fall.pose[-1, 2],
             0.0,
             "negative: it goes on through the base, as momentum has it; positive: it turns back",
-            unit="m",
+            "m",
         )
         yield Measure(
             f"{PRINTED_RESULTS[name].title}: pose after {FALL_TIME:g} s against the reference",
             largest(fall.pose[-1] - reference_end),
             1e-9,
             "0.3 s before it agrees to 1e-12; passing the singular pose costs no digits",
-            unit="m, 1",
+            "m, 1",
         )

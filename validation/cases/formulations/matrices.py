@@ -215,9 +215,9 @@ def error_measures(
             error,
             roundings * float(resolution[k]),
             f"{roundings:g} roundings of the terms that cancel, {resolution[k]:.1e}",
-            unit=unit,
+            unit,
         )
-    yield Measure(f"{title}: energy error", energy_error, energy, reason, unit="%")
+    yield Measure(f"{title}: energy error", energy_error, energy, reason, "%")
 
 
 def error_plot(title: str, runs: Runs, caption: str = "") -> Plot:
@@ -391,7 +391,7 @@ def _measures(terms: Structures, counts: Mapping[str, Operations]) -> Iterator[M
         largest(np.einsum("kij,kj->ki", terms.closure, rates[:, 6:])),
         1e-12,
         "the states close all loops; rounding",
-        unit="m/s",
+        "m/s",
     )
     # Position, Rodrigues parameters (a full 3 x 3 block), and three principal entries of each leg.
     expected_entries = 3 + 9 + 6 * 3

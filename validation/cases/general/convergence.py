@@ -338,7 +338,7 @@ def _measures(outcome: Outcome, defaults: Outcome) -> Iterator[Measure]:
             "what constraints of these settings yield under the forces of the motion"
             if outcome.name.endswith("tuned")
             else "a loop that is open by more shows in the pose",
-            unit="m",
+            "m",
         )
     if outcome is not defaults and not outcome.name.endswith(UNJUDGED_SETTING):
         yield Measure(

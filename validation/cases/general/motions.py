@@ -64,9 +64,8 @@ def check_constant_forces(platform: Platform) -> CaseResult:
     """
     forces = constant_forces(platform)
     duration = followed_duration(platform, duration_for(platform, CONSTANT_FORCE_DURATION), forces)
-    deflection = rest(platform).deflection
     measures, plots = trajectory_comparison(
-        platform, duration, "Constant forces", forces, deflection=deflection
+        platform, duration, "Constant forces", forces, deflection=rest(platform).deflection
     )
     return check_constant_forces.result(platform, measures, plots)
 

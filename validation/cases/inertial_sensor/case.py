@@ -114,7 +114,7 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
             1.0,
             f"noise and backlash cause {noise_level:.2f} dB; the filter and the steps cause the "
             "rest",
-            unit="dB",
+            "dB",
         )
     log_delay, group_delay = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay()
     yield Measure(
@@ -122,7 +122,7 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
         abs(log_delay - group_delay),
         2e-4,
         "noise at the frequencies up to 15 Hz; the log's sample time is 5 ms",
-        unit="s",
+        "s",
     )
     uncompensated = logs.runs[PROPORTIONAL_GAINS].difference(logs.reference)
     yield Measure(
@@ -226,7 +226,7 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
     unit = InertialUnit(sensor, gravity=9.81)
     gravity_reading = to_platform.inv().apply([0.0, 0.0, 9.81])
     error = largest(unit.start(platform.home, ZERO_VECTOR) - [*gravity_reading, 0.0, 0.0, 0.0])
-    yield Measure("reading at rest against gravity", error, 1e-13, "rounding", unit="m/s2")
+    yield Measure("reading at rest against gravity", error, 1e-13, "rounding", "m/s2")
     motion = SineMotion(
         platform.home, amplitude={"pitch": 0.05, "x": 0.01}, frequency=3.0, duration=1.0
     )
@@ -246,14 +246,14 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
         largest(log.specific_force - to_sensor.apply(specific_force)),
         1e-8,
         "sixth-order differences over 2 ms: (omega step)^6 / 560 and rounding / step^2",
-        unit="m/s2",
+        "m/s2",
     )
     yield Measure(
         "angular rate of a tilted sensor against the motion's",
         largest(log.angular_rate - to_sensor.apply(sample.twist[:, 3:])),
         1e-14,
         "rounding of two rotations of rates below 1 rad/s",
-        unit="rad/s",
+        "rad/s",
     )
     yield from _filter(platform)
     sample_count = 20_001
@@ -290,7 +290,7 @@ def _filter(platform: Platform) -> Iterator[Entry]:
         largest(np.degrees(np.angle(response)) + 90.0),
         0.05,
         "the bandwidth in appendix B.5 is defined by it; what is left of the transient",
-        unit="deg",
+        "deg",
     )
     yield Measure(
         "gain of the filter at 75 Hz against 1 / (2 damping ratio): relative error",

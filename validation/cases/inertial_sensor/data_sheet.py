@@ -266,7 +266,7 @@ def _output_rate(sensor: InertialSensor) -> Measure:
     expected = np.arange(201) * 5e-3
     error = np.inf if len(time) != len(expected) else largest(time - expected)
     reason = "appendix A.4 reads 200 samples in a second; rounding of times"
-    return Measure("sample times over one second, error", error, 1e-9, reason, unit="s")
+    return Measure("sample times over one second, error", error, 1e-9, reason, "s")
 
 
 def _noise_spectrum(sensor: InertialSensor, sheet: dict[str, float]) -> Measure:
@@ -314,7 +314,7 @@ def _turntable() -> Measure:
         )
         error = max(error, largest(unit.step(pose, twist, step) - expected))
     reason = "mean acceleration over a step of 10 ms in closed form; rounding per step"
-    return Measure("readings off the axis of a turntable", error, 1e-12, reason, unit="m/s2")
+    return Measure("readings off the axis of a turntable", error, 1e-12, reason, "m/s2")
 
 
 PRINTED_GAINS = "gains as printed"

@@ -94,17 +94,17 @@ def _typed_text(value: Any) -> str:
 
 def _geometry(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     gravity = abs(platform.parameters.gravity - typed_machine.gravity)
-    yield Measure("gravity against the table", gravity, 1e-12, TYPED_REASON, unit="m/s2")
+    yield Measure("gravity against the table", gravity, 1e-12, TYPED_REASON, "m/s2")
     for name, value, expected in (
         ("base joints", platform.base_joints, typed_machine.base),
         ("platform joints", platform.platform_joints, typed_machine.corners),
         ("home pose", platform.home, typed_machine.pose),
     ):
         error = largest(value - expected)
-        yield Measure(f"{name} against the table", error, 1e-12, JOINTS_REASON, unit="m")
+        yield Measure(f"{name} against the table", error, 1e-12, JOINTS_REASON, "m")
     error = largest(platform.home_coordinates - typed_machine.home_coordinates)
     name = "actuator coordinates at home against angles and radii of the table"
-    yield Measure(name, error, 1e-12, JOINTS_REASON, unit=platform.coordinate_unit)
+    yield Measure(name, error, 1e-12, JOINTS_REASON, platform.coordinate_unit)
 
 
 def _actuators(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -138,7 +138,7 @@ def _bodies(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
         tensor_errors.append(largest_relative_error(tensor, expected_tensor))
     bodies = f"{len(matched_bodies)} bodies at home, base frame"
     yield Measure(f"masses of {bodies}: relative error", max(mass_errors), 1e-12, TYPED_REASON)
-    yield Measure(f"centres of {bodies}", max(center_errors), 1e-12, TYPED_REASON, unit="m")
+    yield Measure(f"centres of {bodies}", max(center_errors), 1e-12, TYPED_REASON, "m")
     yield Measure(f"tensors of {bodies}: relative error", max(tensor_errors), 1e-12, TYPED_REASON)
     total = sum(body.mass.mass + body.extra_weight for body in machine.bodies)
     expected = sum(
@@ -173,7 +173,7 @@ def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry
     )
     if typed_machine.series:
         error = largest(reference_rest.deflection[: len(typed_machine.base)] - at_home.deflection)
-        yield Measure("static deflection at home", error, 1e-10, COMPOSED_REASON, unit="m")
+        yield Measure("static deflection at home", error, 1e-10, COMPOSED_REASON, "m")
 
 
 def _springs(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -196,9 +196,7 @@ def _printed_entries(platform: Platform, typed_machine: Composition) -> Iterator
     if "length" in home:
         error = largest(platform.home_coordinates - home["length"])
         name = "actuator coordinates at home against print"
-        yield Measure(
-            name, error, 0.5 * home["unit"], PRINTED_REASON, unit=platform.coordinate_unit
-        )
+        yield Measure(name, error, 0.5 * home["unit"], PRINTED_REASON, platform.coordinate_unit)
     printed = typed_machine.typed.get("printed")
     if printed is None:
         return

@@ -171,7 +171,6 @@ def crank(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
         frame = np.column_stack([rod_side, np.cross(rod_axis, rod_side), rod_axis])
         elbow = foot + crank_length * crank_axis
         tensor = np.diag([rod_moment, rod_moment, 0.0])
-        rod_center = elbow + 0.5 * rod_length * rod_axis
         pieces += [
             Piece(
                 _name(leg, "crank"),
@@ -180,7 +179,7 @@ def crank(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
                 crank_frame,
                 crank_tensor,
             ),
-            Piece(_name(leg, "rod"), rod_mass, rod_center, frame, tensor),
+            Piece(_name(leg, "rod"), rod_mass, elbow + 0.5 * rod_length * rod_axis, frame, tensor),
         ]
         angles.append(angle)
     return Legs(pieces, angles)

@@ -130,7 +130,7 @@ def brake_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
             2.0 * ENGINE_STEP,
             f"expected {1e3 * expected:g} ms; the brake changes at the end of a step, and rounding "
             "in the sum of all steps may add one",
-            unit="s",
+            "s",
         )
 
 

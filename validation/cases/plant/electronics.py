@@ -200,8 +200,7 @@ def converter_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
             drive, column.INERTIA, column.VISCOUS, column.DAMPING, kept_columns=kept_columns
         )
         commands = rng.uniform(-1.2 * full_range, 1.2 * full_range, 200)
-        efforts = [effort(row, command) for command in commands]
-        codes = np.array(efforts) * code / full_range
+        codes = np.array([effort(row, command) for command in commands]) * code / full_range
         yield Measure(
             f"{name} command through the converter against the nearest code, in codes",
             largest(codes - numbers.nearest_code(commands, full_range)),
@@ -298,12 +297,11 @@ def thermal_measures(machine: Platform, numbers: DriveNumbers) -> Iterator[Entry
         abs(time_to_limit - expected),
         2.0 * HEATING_STEP,
         f"-T ln(1 - (continuous / peak)^2) = {expected:.4g} s; two steps",
-        unit="s",
+        "s",
     )
-    efforts = effort[[0, -1]] / [numbers.peak, numbers.continuous]
     yield Measure(
         "effort before and after the thermal limit, against peak and continuous effort",
-        largest(efforts - 1.0),
+        largest(effort[[0, -1]] / [numbers.peak, numbers.continuous] - 1.0),
         1e-9,
         "the drive limits the command to each exactly; rounding",
     )
@@ -359,7 +357,7 @@ def encoder_measures(
         largest(counts - np.rint(counts)),
         1e-6,
         "an encoder shows whole counts only; rounding of more than a million counts",
-        unit="counts",
+        "counts",
     )
     change = samples[1][actuation.RATE_ROW] * SAMPLE_TIME / numbers.resolution
     yield Measure(
@@ -452,7 +450,7 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
         abs(record.time[np.argmax(target > 0.0)] - PULSE_INTERVAL),
         1.5 * POSITIONING_STEP,
         "a pulse every 20 ms takes effect within a step of the engine; half a step for rounding",
-        unit="s",
+        "s",
     )
 
 

@@ -395,8 +395,7 @@ def coupling_measures(drive: FloatArray, numbers: DriveNumbers, mass: float) -> 
         efforts, record = _excited_motor(constants, effort, mass, step, duration)
         momentum = inertia * record.state(column.SPEED)[-1] + mass * record.rate[-1]
         impulses = step * float(np.abs(record.force).sum() + np.abs(efforts).sum())
-        error = abs(momentum - step * float(efforts.sum())) / impulses
-        momentum_error = max(momentum_error, error)
+        momentum_error = max(momentum_error, abs(momentum - step * float(efforts.sum())) / impulses)
         rates = record.rate[:: round(CONVERGENCE_STEPS[0] / step)]
         errors.append(rms(rates - exact_rates) / largest(exact_rates))
     yield Measure(
