@@ -78,15 +78,14 @@ class Fault(NamedTuple):
     """[s]"""
 
 
-def _dropout(platform: Platform) -> dict[str, Any]:
-    return {"dropouts": [(0.3, 99.0)]}
+def _lever(platform: Platform) -> float:
+    """Return a height [m] per actuator coordinate: cranks turn on a lever."""
+    return platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
 
 
 def _unreachable(platform: Platform) -> dict[str, Any]:
     """Return a jump of the reference to twice the height that the stroke allows."""
-    stroke = float(platform.stroke.max())
-    lever = platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
-    return {"jump": 2.0 * stroke * lever}
+    return {"jump": 2.0 * float(platform.stroke.max()) * _lever(platform)}
 
 
 def _unstable_velocity_gain(platform: Platform) -> dict[str, Any] | None:
@@ -129,7 +128,7 @@ def _overload(platform: Platform) -> dict[str, Any] | None:
 
 
 INJECTED_FAULTS = (
-    Fault("sensor dropout", _dropout),
+    Fault("sensor dropout", lambda _: {"dropouts": [(0.3, 99.0)]}),
     Fault("unreachable pose", _unreachable),
     Fault("unstable velocity gain", _unstable_velocity_gain),
     Fault("unstable position gain", _unstable_position_gain, 3.0),
@@ -187,8 +186,7 @@ def without_drives(platform: Platform) -> Platform:
 
 def heave(platform: Platform, duration: float) -> SineMotion:
     """Return one slow heave about home, at rest at both ends, that the actuators can follow."""
-    lever = platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
-    amplitude = min(_within_stroke(platform), _within_speed(platform)) * lever
+    amplitude = min(_within_stroke(platform), _within_speed(platform)) * _lever(platform)
     motion = followed_motion(platform, lambda size: _heave(platform, size, duration), amplitude)
     time = np.linspace(0.0, duration, MOTION_SAMPLES)
     max_jacobian = largest(platform.jacobian(motion(time).pose)[:, :, 2])

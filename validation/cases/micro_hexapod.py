@@ -165,8 +165,12 @@ def rotation_measures(target: FloatArray, moving: FloatArray) -> Iterator[Measur
         ("fixed axes: entries of R against the listed Rz Ry Rx", printed_rotation(target)),
         ("moving axes: entries of R against Rx Ry Rz", moving_difference),
     ):
-        reason = "rounding of products of three numbers up to one"
-        yield Measure(name, largest(difference), ENTRY_ROUNDING, reason)
+        yield Measure(
+            name,
+            largest(difference),
+            ENTRY_ROUNDING,
+            "rounding of products of three numbers up to one",
+        )
 
 
 def printed_lengths(platform: Platform, pose: FloatArray) -> FloatArray:

@@ -273,8 +273,13 @@ def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iter
     for name in ("length", "speed", "acceleration"):
         fraction = max(getattr(limit_use, name) for limit_use in limit_uses)
         if fraction > 0.0:
-            text = f"predictive: largest share of the actuators' {name} limit"
-            yield Measure(text, fraction, 1.0, reason, at_bound=True)
+            yield Measure(
+                f"predictive: largest share of the actuators' {name} limit",
+                fraction,
+                1.0,
+                reason,
+                at_bound=True,
+            )
 
 
 def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entry]:

@@ -179,12 +179,15 @@ def check_rss_free_fall(platform: Platform) -> CaseResult:
 
 def _published(fall: Solution) -> Measure:
     published = np.array(RSS_FALL)
-    name = (
-        f"height against the published output, {len(published)} times up to {published[-1, 0]:g} s"
-    )
     # The columns are time [s], height [m] and the first Rodrigues parameter.
     height_error = largest(fall(published[:, 0])[0][:, 2] - published[:, 1])
-    return Measure(name, height_error, SPURIOUS_ROLL_ERROR, ERRATUM_REASON, "m")
+    return Measure(
+        f"height against the published output, {len(published)} times up to {published[-1, 0]:g} s",
+        height_error,
+        SPURIOUS_ROLL_ERROR,
+        ERRATUM_REASON,
+        "m",
+    )
 
 
 def _fall_plot(fall: Solution) -> Plot:
@@ -340,16 +343,17 @@ def landmarks(torque: FloatArray) -> tuple[float, float, float, float]:
 
 def _plot(points: PublishedHeave, profiles: Profiles) -> Plot:
     time = points.time
-    torque_panel = Panel(
-        "mean torque of the motors [N m]",
-        Curve("figure 16", time, points.torque, "markers"),
-        Curve("crank acceleration of the figure", time, profiles.printed),
-        Curve("right crank acceleration", time, profiles.right, "dash"),
+    return Plot(
+        "Figure 16: one of its three strokes",
+        "time [s]",
+        Panel(
+            "mean torque of the motors [N m]",
+            Curve("figure 16", time, points.torque, "markers"),
+            Curve("crank acceleration of the figure", time, profiles.printed),
+            Curve("right crank acceleration", time, profiles.right, "dash"),
+        ),
+        Panel("figure less ours [N m]", Curve("figure", time, points.torque - profiles.printed)),
     )
-    difference_panel = Panel(
-        "figure less ours [N m]", Curve("figure", time, points.torque - profiles.printed)
-    )
-    return Plot("Figure 16: one of its three strokes", "time [s]", torque_panel, difference_panel)
 
 
 def _profile_statements(points: PublishedHeave, profiles: Profiles) -> tuple[Statement, ...]:

@@ -67,8 +67,9 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
             STEWART_RETRACTED_LENGTH,
         ),
     ):
-        error = largest(value - np.array(printed))
-        yield Measure(f"{name} against print", error, 5e-5, HALF_UNIT_REASON, "m")
+        yield Measure(
+            f"{name} against print", largest(value - np.array(printed)), 5e-5, HALF_UNIT_REASON, "m"
+        )
 
 
 def _rotation() -> Measure:

@@ -297,7 +297,7 @@ def observer_evidence(machines: dict[str, Platform], motion: Motion) -> Evidence
 
 def evidence_table(evidence: Evidence) -> Table:
     """Return position and rotation errors by plant and variant."""
-    rows = [
+    rows = (
         (
             plant,
             *(
@@ -307,7 +307,7 @@ def evidence_table(evidence: Evidence) -> Table:
             ),
         )
         for plant, variants in evidence.items()
-    ]
+    )
     units = ("position [mm]", "rotation [mrad]")
     return Table(
         "Tracking errors with and without the observer's estimates",
@@ -354,9 +354,6 @@ def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, 
     """Return the thesis' statements about the observer and linear encoders with our results."""
     ideal, on_hardware = evidence["ideal"], evidence["hardware"]
     ideal_errors = [1e3 * ideal[name].rotation for name in CASCADE_VARIANTS]
-    hardware_errors = [1e3 * on_hardware[name].rotation for name in CASCADE_VARIANTS]
-    without_friction = _error_ratio(evidence, "hardware, no friction")
-    without_backlash = _error_ratio(evidence, "hardware, no backlash")
     feedback_only, with_disturbance = "feedback alone", "estimated disturbance too"
     return (
         STEWART_THESIS["observer_in_simulation"].judged(
@@ -373,9 +370,10 @@ def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, 
             f"{_errors_text(on_hardware[with_disturbance])} with both estimates, and "
             f"{_errors_text(on_hardware[feedback_only])} with feedback alone on the drives' exact "
             "speeds. On estimated speeds, the disturbance fed forward divides the rotation error "
-            f"by {hardware_errors[1] / hardware_errors[2]:.2f}, without friction by "
-            f"{without_friction:.2f}, without backlash by {without_backlash:.2f}: the observer "
-            "estimates friction, but not backlash, which encoders on motors do not see.",
+            f"by {_error_ratio(evidence, 'hardware'):.2f}, without friction by "
+            f"{_error_ratio(evidence, 'hardware, no friction'):.2f}, without backlash by "
+            f"{_error_ratio(evidence, 'hardware, no backlash'):.2f}: the observer estimates "
+            "friction, but not backlash, which encoders on motors do not see.",
             _smaller(on_hardware[with_disturbance], on_hardware[feedback_only]),
         ),
         STEWART_THESIS["linear_encoders"].judged(
@@ -489,8 +487,12 @@ def _table(runs: dict[tuple[str, str], TrackingRun], size: RmsErrors) -> Table:
 
 def _better(runs: dict[tuple[str, str], TrackingRun]) -> Iterator[Entry]:
     """Yield runs that stopped early, and the thesis cascade's errors over the best controller's."""
-    early_stops = sum(bool(run.trajectory.stopped) for run in runs.values())
-    yield Measure("runs stopped early", early_stops, 0.0, "all controllers reach the end")
+    yield Measure(
+        "runs stopped early",
+        sum(bool(run.trajectory.stopped) for run in runs.values()),
+        0.0,
+        "all controllers reach the end",
+    )
     thesis_rms = np.array(runs["hardware", "thesis cascade"].rms)
     ratios = {
         name: float((thesis_rms / np.array(runs["hardware", name].rms)).min())

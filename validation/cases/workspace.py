@@ -132,8 +132,9 @@ def shell_measures(platform: Platform, region: Region) -> Iterator[Entry]:
         region.rays.causes == Cause.SINGULAR, np.maximum(exit_error, 0.0), exit_error
     )
     exit_error *= _obliqueness(platform, directions, exits)
-    max_error = largest(exit_error) / scale
-    yield Measure("ends of rays against shells", max_error, RADIUS_TOLERANCE, OBLIQUE_REASON)
+    yield Measure(
+        "ends of rays against shells", largest(exit_error) / scale, RADIUS_TOLERANCE, OBLIQUE_REASON
+    )
     lower_corner, upper_corner, positions = _random_points_about(platform, region)
     poses = np.tile(platform.home, (RANDOM_POINTS, 1))
     poses[:, :3] = positions
@@ -231,8 +232,12 @@ def plate_measures(
     home = np.array([plate.home_length, 0.0, 0.0])
     # Axes of the chart are z, roll and pitch, the plate's own.
     fractions = stroke_fractions(model, home + region.surface).sum(axis=1)
-    name = "shares of the stroke at the ends of rays, sum less 1"
-    yield Measure(name, largest(fractions - 1.0), RADIUS_TOLERANCE, "bisection and rounding")
+    yield Measure(
+        "shares of the stroke at the ends of rays, sum less 1",
+        largest(fractions - 1.0),
+        RADIUS_TOLERANCE,
+        "bisection and rounding",
+    )
     lower_corner, upper_corner = (1.02 * extreme for extreme in region.extremes)
     positions = _random_points(lower_corner, upper_corner)
     inside = stroke_fractions(model, home + positions).sum(axis=1) <= 1.0
@@ -334,9 +339,12 @@ def _differences(platform: Platform, region: Region) -> Iterator[Entry]:
         ("translation", softest_translation, stiffness.softest_translation),
         ("rotation", softest_rotation, stiffness.softest_rotation),
     ):
-        error = largest(differenced / computed - 1.0)
-        reason = "fourth order of steps of 1e-3, twice in a stiffness"
-        yield Measure(f"softest {name} against differences", error, 1e-8, reason)
+        yield Measure(
+            f"softest {name} against differences",
+            largest(differenced / computed - 1.0),
+            1e-8,
+            "fourth order of steps of 1e-3, twice in a stiffness",
+        )
 
 
 def _fall(platform: Platform) -> Iterator[Entry]:

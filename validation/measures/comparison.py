@@ -73,6 +73,10 @@ PROJECTED_STATES = 50
 """Number of states along the motion at which the engines' models are projected."""
 
 
+POSE_ERRORS = (("position", "m", position_error), ("rotation", "rad", rotation_error))
+"""Names, units and functions of the errors of poses."""
+
+
 class EngineLimit(NamedTuple):
     """The largest error that is allowed for an engine at its accurate fidelity."""
 
@@ -175,12 +179,14 @@ def trajectory_measures(
         f"included, and so the limit is that much smaller than for {1e3 * FULL_MOTION:g} mm"
     )
     reason = limit.reason + (small_motion_note if fraction < 1.0 else "")
-    for quantity, unit, error in (
-        ("position", "m", position_error(trajectory.pose, reference.pose)),
-        ("rotation", "rad", rotation_error(trajectory.pose, reference.pose)),
-    ):
-        name = f"{limit.label}: largest {quantity} error in {reference.time[-1]:.3g} s"
-        yield Measure(name, error.max(), fraction * limit.tolerance, reason, unit)
+    for quantity, unit, error in POSE_ERRORS:
+        yield Measure(
+            f"{limit.label}: largest {quantity} error in {reference.time[-1]:.3g} s",
+            error(trajectory.pose, reference.pose).max(),
+            fraction * limit.tolerance,
+            reason,
+            unit,
+        )
 
 
 def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -> Plot:
@@ -206,10 +212,7 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
         panels.append(Panel(y_label, *curves))
     errors = (
         log_curve(f"{name} error [{unit}]", time[1:], error(trajectory.pose, reference.pose)[1:])
-        for name, unit, error in (
-            ("position", "m", position_error),
-            ("rotation", "rad", rotation_error),
-        )
+        for name, unit, error in POSE_ERRORS
     )
     panels.append(Panel("error", *errors, log_y=True))
     return Plot(title, "time [s]", *panels)
@@ -372,6 +375,12 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     return np.asarray(solution.y.T)
 
 
+def _powers(platform: Platform, course: ActuatedMotion) -> tuple[FloatArray, FloatArray]:
+    """Return the power of the forces and the losses `(k,)` [W] along a motion."""
+    losses = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
+    return np.asarray(np.einsum("ki,ki->k", course.forces, course.rates)), losses
+
+
 def work_measure(platform: Platform, course: ActuatedMotion, tolerance: float) -> Measure:
     """Return the largest running imbalance of work, losses and energy, per largest work or gain.
 
@@ -380,16 +389,18 @@ def work_measure(platform: Platform, course: ActuatedMotion, tolerance: float) -
     """
     from scipy.interpolate import make_interp_spline
 
-    power = np.einsum("ki,ki->k", course.forces, course.rates)
-    dissipation = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
+    power, dissipation = _powers(platform, course)
     spline = make_interp_spline(course.time, np.column_stack([power, dissipation]), k=5)
     work, losses = spline.antiderivative()(course.time).T
     energies = platform.energy(course.pose, course.twist, deflection=course.deflection)
     energy = np.sum(energies, axis=0)
     gain = energy - energy[0]
-    name = "work of the forces less gain of energy and losses at any time, per largest of the three"
-    imbalance = largest(work - losses - gain) / max(largest(work), largest(gain))
-    return Measure(name, imbalance, tolerance, WORK_REASON)
+    return Measure(
+        "work of the forces less gain of energy and losses at any time, per largest of the three",
+        largest(work - losses - gain) / max(largest(work), largest(gain)),
+        tolerance,
+        WORK_REASON,
+    )
 
 
 def end_work_measure(platform: Platform, course: ActuatedMotion, tolerance: float) -> Measure:
@@ -399,8 +410,7 @@ def end_work_measure(platform: Platform, course: ActuatedMotion, tolerance: floa
     """
     from scipy.integrate import simpson
 
-    power = np.einsum("ki,ki->k", course.forces, course.rates)
-    dissipation = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
+    power, dissipation = _powers(platform, course)
     first_and_last = slice(None, None, len(course.time) - 1)
     energies = platform.energy(
         course.pose[first_and_last],
@@ -410,8 +420,12 @@ def end_work_measure(platform: Platform, course: ActuatedMotion, tolerance: floa
     gain = np.diff(np.sum(energies, axis=0))[0]
     imbalance = simpson(power - dissipation, x=course.time) - gain
     exchanged = np.trapezoid(np.abs(power), course.time)
-    name = "work of the forces less gain of energy and losses at the end, per work exchanged"
-    return Measure(name, abs(imbalance) / exchanged, tolerance, END_REASON)
+    return Measure(
+        "work of the forces less gain of energy and losses at the end, per work exchanged",
+        abs(imbalance) / exchanged,
+        tolerance,
+        END_REASON,
+    )
 
 
 def engines_along(

@@ -86,8 +86,12 @@ class EnergyBalance(NamedTuple):
         """Return the largest drift; `name` begins the measure's name."""
         name = f"{name}, per largest kinetic energy"
         rounding_dominates = self.rounding > MAX_DRIFT
-        reason = BALANCE_REASON + (ROUNDED_REASON if rounding_dominates else "")
-        return Measure(name, self.drift.max(), max(MAX_DRIFT, self.rounding), reason)
+        return Measure(
+            name,
+            self.drift.max(),
+            max(MAX_DRIFT, self.rounding),
+            BALANCE_REASON + (ROUNDED_REASON if rounding_dominates else ""),
+        )
 
 
 def free_motion(platform: Platform, duration: float, **start: Any) -> Solution:
@@ -203,11 +207,13 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         ("rates: Jacobian", coordinates_at, rates),
         ("accelerations: Jacobian derivative", rates_at, coordinate_accelerations),
     ):
-        error = relative_error(
-            _rate(platform, states, system_acceleration, function), expected
-        ).max()
         name = f"actuator {name} against differences"
-        yield Measure(name, error, 1e-9, DIFFERENCES_REASON)
+        yield Measure(
+            name,
+            relative_error(_rate(platform, states, system_acceleration, function), expected).max(),
+            1e-9,
+            DIFFERENCES_REASON,
+        )
     recovered_pose = platform.forward_kinematics(coordinates)
     yield Measure(
         f"forward kinematics from home, residual of the {coordinate_name(platform)}s",

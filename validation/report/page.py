@@ -102,14 +102,11 @@ def environment(command: str) -> dict[str, Any]:
 
 def _processor() -> str:
     try:
-        lines = PROCESSOR_FILE.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = PROCESSOR_FILE.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        lines = []
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name.strip() == "model name" and value.strip():
-            return value.strip()
-    return system.processor() or system.machine()
+        text = ""
+    model = re.search(r"^model name\s*:\s*(\S.*?)\s*$", text, re.MULTILINE)
+    return model[1] if model else system.processor() or system.machine()
 
 
 class PlotFigure(NamedTuple):

@@ -422,10 +422,20 @@ def _motion(
     engine_coordinates, expected = coordinates_of(course.pose), inputs.sample(course.time).value
     exact = driven_motion(plate, inputs, course.time).value.coordinates
     tolerance, reason = POSE_TOLERANCES[course.engine]
-    length_error = largest(course.lengths[:, list(DRIVEN_INDICES)] - expected)
-    yield Measure(f"{title}: driven lengths off the inputs", length_error, tolerance, reason, "m")
-    name = f"{title}: heave, roll, pitch off the exact closed forms"
-    yield Measure(name, largest(engine_coordinates - exact), tolerance, reason, "m, rad")
+    yield Measure(
+        f"{title}: driven lengths off the inputs",
+        largest(course.lengths[:, list(DRIVEN_INDICES)] - expected),
+        tolerance,
+        reason,
+        "m",
+    )
+    yield Measure(
+        f"{title}: heave, roll, pitch off the exact closed forms",
+        largest(engine_coordinates - exact),
+        tolerance,
+        reason,
+        "m, rad",
+    )
     is_settled = course.time > SETTLING_TIME
     errors = course.forces - exact_forces(plate, inputs, course.time + 0.5 * course.timestep)
     yield Measure(

@@ -170,10 +170,9 @@ def _command_measures(
     reference = table[: PERIOD_COUNT + 1]
     expected = np.diff(reference, axis=0) / CONTROL_PERIOD + task.actions[0].scale * actions
     expected += task.acting.law.gain * (reference[:-1] - coordinates[:-1])
-    scale = largest(expected)
     yield Measure(
         "PoseTracking: commanded speeds against feedforward, position loop and actions",
-        largest(commands - expected) / scale,
+        largest(commands - expected) / largest(expected),
         1e-9,
         "rounding of coordinates of 1 m, divided by a period of 10 ms",
     )
@@ -257,14 +256,13 @@ def _reward_error(
 def _force_measures(platform: Platform) -> Iterator[Measure]:
     """Yield the work of commanded forces in the environment."""
     env = PoseTrackingEnv(platform, action="forces", duration=CONTROL_PERIOD * PERIOD_COUNT)
-    size, scale = platform.n_actuators, env.task.actions[0].scale
     actions = ACTION_AMPLITUDE * np.random.default_rng(EPISODE_SEED).uniform(
-        -1.0, 1.0, (FORCE_PERIODS, size)
+        -1.0, 1.0, (FORCE_PERIODS, platform.n_actuators)
     )
     instants = run_episode(env, actions)
     env.close()
     holding_forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
-    forces = holding_forces + scale * actions
+    forces = holding_forces + env.task.actions[0].scale * actions
     pose, twist = column(instants, "pose"), column(instants, "twist")
     work = forces * np.diff(platform.inverse_kinematics(pose), axis=0)
     kinetic, potential = platform.energy(pose, twist)

@@ -52,7 +52,6 @@ def stop_statement(stops: Stops) -> Statement:
 def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
     """Return the statement about configuration space behind the singular pose."""
     ratios = rigidity_ratios(tips_of(platform, fall.pose))
-    variation = largest(ratios / ratios[0] - 1.0)
     passes_base = fall.pose[-1, 2] < 0.0
     branch_text = "goes on through the base" if passes_base else "turns back"
     return EXTENDED_SPACE_PAPER["configuration_space_branch"].judged(
@@ -64,7 +63,8 @@ def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
         "alone, times the Jacobian of the tips by the joint coordinates, which is regular as long "
         "as no leg lies along its first axis. Of the tips' twelve constraints (nine distances, "
         "three of coplanarity, as in the paper) the smallest singular value is "
-        f"{ratios.min():.3g} of the largest, the same all along to {variation:.0e}",
+        f"{ratios.min():.3g} of the largest, the same all along to "
+        f"{largest(ratios / ratios[0] - 1.0):.0e}",
     )
 
 
@@ -186,8 +186,11 @@ def error_table(by_tolerance: dict[float, Runs]) -> Table:
         for tolerance, runs in by_tolerance.items():
             error_texts = (f"{value:.0e}" for value in runs[name].largest_errors)
             rows.append((row.title, f"{tolerance:.0e}", *error_texts))
-    columns = ("formulation", "tolerance", "e1 [m]", "e2 [m/s]", "e3 [m/s2]", "energy [%]")
-    return Table("Errors of the free fall (table 7)", columns, tuple(rows))
+    return Table(
+        "Errors of the free fall (table 7)",
+        ("formulation", "tolerance", "e1 [m]", "e2 [m/s]", "e3 [m/s2]", "energy [%]"),
+        tuple(rows),
+    )
 
 
 def _same_order(ours: float, printed: float) -> bool:

@@ -290,19 +290,22 @@ def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
 def time_table(times: Mapping[str, FloatArray]) -> Table:
     """Return tables 5 and 6 with our times."""
     reference_time = float(np.median(times["extended_to_task"]))
-    rows = tuple(
-        (
-            PRINTED_RESULTS[name].title,
-            f"{PRINTED_RESULTS[name].mathematica:g}",
-            f"{PRINTED_RESULTS[name].compiled:g}",
-            *(f"{np.quantile(values, quantile):.4f}" for quantile in TIME_QUANTILES.values()),
-            f"{np.median(values) / reference_time:.2f}",
-        )
-        for name, values in times.items()
-    )
     columns = ("table 5, Mathematica", "table 6, C++", *TIME_QUANTILES, "per extended-to-task")
-    caption = "Seconds per simulated second, of one processor, here and now."
-    return Table("Run times per real time", ("formulation", *columns), rows, caption)
+    return Table(
+        "Run times per real time",
+        ("formulation", *columns),
+        tuple(
+            (
+                PRINTED_RESULTS[name].title,
+                f"{PRINTED_RESULTS[name].mathematica:g}",
+                f"{PRINTED_RESULTS[name].compiled:g}",
+                *(f"{np.quantile(values, quantile):.4f}" for quantile in TIME_QUANTILES.values()),
+                f"{np.median(values) / reference_time:.2f}",
+            )
+            for name, values in times.items()
+        ),
+        "Seconds per simulated second, of one processor, here and now.",
+    )
 
 
 EXPRESSION_SIZES = {
@@ -423,9 +426,13 @@ def _matrix_table(terms: Structures) -> Table:
         for name, structure in terms.matrices.items()
     )
     columns = ("matrix", "shape", "not zero", "of these constant", "not zero [%]")
-    caption = "Printed: sizes of symbolic expressions, tables 1, 2 and 4."
     printed = ("printed, C++ [KB]", "printed, Mathematica [KB]")
-    return Table("Structure of the matrices (tables 1 to 4)", (*columns, *printed), rows, caption)
+    return Table(
+        "Structure of the matrices (tables 1 to 4)",
+        (*columns, *printed),
+        rows,
+        "Printed: sizes of symbolic expressions, tables 1, 2 and 4.",
+    )
 
 
 def _count_table(counts: Mapping[str, Operations]) -> Table:
@@ -442,9 +449,12 @@ def _count_table(counts: Mapping[str, Operations]) -> Table:
     )
     columns = ("additions", "multiplications", "divisions", "functions", "all")
     last_columns = ("per extended-to-task", "systems solved")
-    caption = "At home and at rest, with the root already found."
-    title = "Operations of one evaluation"
-    return Table(title, ("formulation", *columns, *last_columns), rows, caption)
+    return Table(
+        "Operations of one evaluation",
+        ("formulation", *columns, *last_columns),
+        rows,
+        "At home and at rest, with the root already found.",
+    )
 
 
 def _statements(terms: Structures, counts: Mapping[str, Operations]) -> tuple[Statement, ...]:

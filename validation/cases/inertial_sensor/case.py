@@ -67,8 +67,12 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
     decoder.start(readings[0], encoders.index_coordinates)
     decoded, faults = decoder.decode(readings)
     error = largest(decoded - travel[1:]) + faults.sum()
-    reason = "steps of less than half a turn are decoded exactly and without a fault"
-    yield Measure("decoded counts against the travel, and faults", error, 0.0, reason)
+    yield Measure(
+        "decoded counts against the travel, and faults",
+        error,
+        0.0,
+        "steps of less than half a turn are decoded exactly and without a fault",
+    )
     settings = homing_settings(
         platform, encoders.resolution, encoders.counts_per_turn, encoders.index_coordinates
     )
@@ -165,7 +169,6 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     printed, proportional = logs.runs[PRINTED_GAINS], logs.runs[PROPORTIONAL_GAINS]
     gyroscopes = thesis_sensor().gyroscopes
     assert gyroscopes is not None
-    noise = gyroscopes.noise
     remaining = {name: run.difference(logs.reference) for name, run in logs.ratio_corrected.items()}
     return (
         STEWART_THESIS["decreased_demand"].judged(
@@ -174,8 +177,8 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
             f"{1e3 * remaining[PRINTED_GAINS]:.0f} mrad/s; with gains in proportion, from "
             f"{1e3 * proportional.difference(logs.reference):.0f} to "
             f"{1e3 * remaining[PROPORTIONAL_GAINS]:.0f} mrad/s. The sensor's noise is "
-            f"{1e3 * noise:.1f} mrad/s.",
-            max(remaining.values()) < noise,
+            f"{1e3 * gyroscopes.noise:.1f} mrad/s.",
+            max(remaining.values()) < gyroscopes.noise,
             "the platform also lags, and more at higher frequencies: with the phase compensated as "
             f"well, {1e3 * logs.phase_corrected.difference(logs.reference):.1f} mrad/s remain",
         ),
@@ -262,8 +265,12 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
     )
     sheet_noise = np.repeat([5e-3 * 9.80665, np.radians(0.5)], 3)
     error = largest(noisy_log.readings.std(axis=0) / sheet_noise - 1.0)
-    reason = "largest of six deviations of 8,000 readings each, standard error 1 percent"
-    yield Measure("noise against the data sheet: relative error", error, 0.05, reason)
+    yield Measure(
+        "noise against the data sheet: relative error",
+        error,
+        0.05,
+        "largest of six deviations of 8,000 readings each, standard error 1 percent",
+    )
 
 
 def _filter(platform: Platform) -> Iterator[Entry]:

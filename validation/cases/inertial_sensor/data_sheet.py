@@ -264,9 +264,13 @@ def _output_rate(sensor: InertialSensor) -> Measure:
     """Return the largest error of the sample times, for a motion sampled every millisecond."""
     time = InertialUnit(sensor, seed=1).measure(np.arange(1001) * 1e-3, *at_rest(1001)).time
     expected = np.arange(201) * 5e-3
-    error = np.inf if len(time) != len(expected) else largest(time - expected)
-    reason = "appendix A.4 reads 200 samples in a second; rounding of times"
-    return Measure("sample times over one second, error", error, 1e-9, reason, "s")
+    return Measure(
+        "sample times over one second, error",
+        np.inf if len(time) != len(expected) else largest(time - expected),
+        1e-9,
+        "appendix A.4 reads 200 samples in a second; rounding of times",
+        "s",
+    )
 
 
 def _noise_spectrum(sensor: InertialSensor, sheet: dict[str, float]) -> Measure:
@@ -313,8 +317,13 @@ def _turntable() -> Measure:
             [0.0, 0.0, 0.0, sign * cos(k * half_angle), 0.0, 0.0, sign * sin(k * half_angle)]
         )
         error = max(error, largest(unit.step(pose, twist, step) - expected))
-    reason = "mean acceleration over a step of 10 ms in closed form; rounding per step"
-    return Measure("readings off the axis of a turntable", error, 1e-12, reason, "m/s2")
+    return Measure(
+        "readings off the axis of a turntable",
+        error,
+        1e-12,
+        "mean acceleration over a step of 10 ms in closed form; rounding per step",
+        "m/s2",
+    )
 
 
 PRINTED_GAINS = "gains as printed"

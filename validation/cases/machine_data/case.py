@@ -93,8 +93,13 @@ def _typed_text(value: Any) -> str:
 
 
 def _geometry(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
-    gravity = abs(platform.parameters.gravity - typed_machine.gravity)
-    yield Measure("gravity against the table", gravity, 1e-12, TYPED_REASON, "m/s2")
+    yield Measure(
+        "gravity against the table",
+        abs(platform.parameters.gravity - typed_machine.gravity),
+        1e-12,
+        TYPED_REASON,
+        "m/s2",
+    )
     for name, value, expected in (
         ("base joints", platform.base_joints, typed_machine.base),
         ("platform joints", platform.platform_joints, typed_machine.corners),
@@ -116,8 +121,9 @@ def _actuators(platform: Platform, typed_machine: Composition) -> Iterator[Entry
         for leg in platform.parameters.legs
         for key, value in limits.items()
     ]
-    name = f"actuators against the table: {', '.join(limits)}"
-    yield Measure(name, max(errors), 1e-12, TYPED_REASON)
+    yield Measure(
+        f"actuators against the table: {', '.join(limits)}", max(errors), 1e-12, TYPED_REASON
+    )
 
 
 def _bodies(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -145,8 +151,12 @@ def _bodies(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
         piece.mass * moving_fraction(typed_machine, piece)
         for piece in typed_machine.pieces(typed_machine.origin)
     )
-    name = "weight of all moving bodies of the engines' model: relative error"
-    yield Measure(name, largest_relative_error(total, expected), 1e-12, TYPED_REASON)
+    yield Measure(
+        "weight of all moving bodies of the engines' model: relative error",
+        largest_relative_error(total, expected),
+        1e-12,
+        TYPED_REASON,
+    )
 
 
 def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -172,8 +182,13 @@ def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry
         name, largest_relative_error(reference_rest.forces, at_home.forces), 1e-10, COMPOSED_REASON
     )
     if typed_machine.series:
-        error = largest(reference_rest.deflection[: len(typed_machine.base)] - at_home.deflection)
-        yield Measure("static deflection at home", error, 1e-10, COMPOSED_REASON, "m")
+        yield Measure(
+            "static deflection at home",
+            largest(reference_rest.deflection[: len(typed_machine.base)] - at_home.deflection),
+            1e-10,
+            COMPOSED_REASON,
+            "m",
+        )
 
 
 def _springs(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -181,14 +196,22 @@ def _springs(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     if spring is None:
         return
     leg_springs = platform.leg_springs
-    error = max(
-        largest_relative_error(leg_springs.stiffness, spring["stiffness"]),
-        largest_relative_error(leg_springs.damping, spring["damping"]),
+    yield Measure(
+        "springs and dampers against the table",
+        max(
+            largest_relative_error(leg_springs.stiffness, spring["stiffness"]),
+            largest_relative_error(leg_springs.damping, spring["damping"]),
+        ),
+        1e-12,
+        TYPED_REASON,
     )
-    yield Measure("springs and dampers against the table", error, 1e-12, TYPED_REASON)
     errors = np.abs(free_rates(platform) / typed_machine.free_rates() - 1.0)
-    name = f"natural frequencies of the {len(errors) // 2} free motions: relative error"
-    yield Measure(name, errors.max(), 1e-6, MODES_REASON)
+    yield Measure(
+        f"natural frequencies of the {len(errors) // 2} free motions: relative error",
+        errors.max(),
+        1e-6,
+        MODES_REASON,
+    )
 
 
 def _printed_entries(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -222,8 +245,12 @@ def _hardware(platform: Platform, typed_machine: Composition) -> Iterator[Measur
         largest_relative_error(attrgetter(path)(parameters), value)
         for path, value in printed.items()
     ]
-    name = f"{len(errors)} numbers of drives, encoders, gains and sensors: largest relative error"
-    yield Measure(name, max(errors), 1e-10, "typed to twelve digits")
+    yield Measure(
+        f"{len(errors)} numbers of drives, encoders, gains and sensors: largest relative error",
+        max(errors),
+        1e-10,
+        "typed to twelve digits",
+    )
 
 
 def largest_relative_error(value: FloatArray | float, expected: FloatArray | float) -> float:
