@@ -118,9 +118,8 @@ def size(
 
     check_files(reads=(machine, motion, drives), report=report)
     platform = load(machine, configuration)
-    fade_time = 0.0 if fade is None else fade
-    motion_request = motion_specification(motion, axis, amplitude, frequency, duration, fade_time)
-    reference_motion, _ = given_motion(motion_request, platform, column, absolute)
+    request = motion_specification(motion, axis, amplitude, frequency, duration, fade or 0.0)
+    reference_motion, _ = given_motion(request, platform, column, absolute)
     if reference_motion is None:
         raise InputError("motion", "drives are sized for a motion; name one that moves")
     trains = read_drives(drives, platform.coordinate_unit == "rad")

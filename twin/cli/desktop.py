@@ -88,13 +88,10 @@ def _run(source: Source, window: Window, keys: _PressedKeys) -> None:
             source.advance(FRAME_TIME)
         elif is_step:
             source.advance(source.period)
-        scene = source.scene
-        window.show(**(scene if keys.ghost else scene._replace(ghost=None))._asdict())
+        window.show(**source.scene._asdict() | ({} if keys.ghost else {"ghost": None}))
         now = clock.monotonic()
         if now - last_update >= TEXT_UPDATE_TIME:
-            factor = (
-                0.0 if source.time < last_time else (source.time - last_time) / (now - last_update)
-            )
+            factor = max(0.0, source.time - last_time) / (now - last_update)
             window.write("time\nreal time", f"{source.time:.1f} s\n{factor:.2f}")
             last_update, last_time = now, source.time
         if source.stopped and source.stopped != last_message:

@@ -12,7 +12,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Notices, interruption, line, table
 from twin.cli.options import file_option, option
-from twin.cli.tables.shadow import refused_lines
+from twin.cli.tables.shadow import fault_lines, refused_lines
 from twin.cli.values import check_files, quantity_option, settings_from
 from twin.errors import InputError
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from twin.link.emulated import EmulatedMachine
     from twin.link.emulation import Emulation
     from twin.link.recording import Recording
-
-LOG_ENDINGS = (".mcap", ".csv", ".parquet")
-"""Endings of log files."""
 
 Values = Annotated[
     list[str] | None,
@@ -110,14 +107,12 @@ def emulate(
         InputError: an invalid value, a machine that does not take a parameter or a fault, or a log
             that exists or cannot be written.
     """
-    from math import inf
-
     from twin.analysis.platform import load
     from twin.basics.arrays import positive
     from twin.link.emulated import EmulatedMachine, parse_fault
     from twin.link.emulation import priority as realtime_priority
 
-    check_files(log=(log, *LOG_ENDINGS))
+    check_files(log=(log, ".mcap", ".csv", ".parquet"))
     design = load(machine, configuration)
     emulated = EmulatedMachine(
         _true_machine(design, values or [], configuration),
@@ -125,11 +120,11 @@ def emulate(
         period=1.0 / positive(rate, "rate"),
         seed=seed,
         faults=[parse_fault(text) for text in fault or []],
-        noise=settings_from(noise or [], "noise"),
+        noise=settings_from(noise, "noise"),
         engine=engine,
         watchdog=watchdog,
     )
-    end_time = inf if duration is None else positive(duration, "duration")
+    end_time = float("inf") if duration is None else positive(duration, "duration")
     emulation = _emulation(emulated, listen, to or [], allow_remote or [])
     if log is not None:
         emulation.recording = _recording(emulated, log, replace)
@@ -163,8 +158,8 @@ def _finish(emulation: Emulation) -> None:
     emulation.link.close()
     if emulation.recording is not None:
         log_file = emulation.recording.finish()
-        with suppress(OSError):  # the terminal may be gone
-            if log_file is not None:
+        if log_file is not None:
+            with suppress(OSError):  # the terminal may be gone
                 line(f"wrote {log_file}")
 
 
@@ -173,10 +168,8 @@ def _with_notices(emulation: Emulation, is_interrupted: Callable[[], bool]) -> C
     notices = Notices()
 
     def lines() -> list[str]:
-        recorder = emulation.recording and emulation.recording.recorder
-        log_fault = recorder.fault if recorder else ""
-        refusals = refused_lines(emulation.link.counts.reasons)
-        return [*refusals, *([f"{log_fault}; it is tried again"] if log_fault else [])]
+        recording, refused = emulation.recording, refused_lines(emulation.link.counts.reasons)
+        return refused + fault_lines(recording.recorder if recording else None)
 
     def ended() -> bool:
         notices.show_due(lines)

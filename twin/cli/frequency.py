@@ -8,7 +8,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import show
 from twin.cli.options import option
-from twin.cli.values import check_files, quantity_option, renamed_fields, write_json
+from twin.cli.values import check_files, given, quantity_option, renamed_fields, write_json
 
 AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
 MethodName = Literal["chirp", "stepped"]
@@ -79,13 +79,6 @@ def frequency(
     from twin.control import make_controller
 
     check_files(reads=(machine,), json=json, report=report)
-    measurement_options = {
-        "timestep": timestep,
-        "low": low,
-        "high": high,
-        "length": duration,
-        "speed": peak_speed,
-    }
     with renamed_fields(**FIELD_OPTIONS):
         response = measure_response(
             load(machine, configuration),
@@ -96,7 +89,7 @@ def frequency(
             engine=engine,
             fidelity=fidelity,
             progress=None,
-            **{name: value for name, value in measurement_options.items() if value is not None},
+            **given(timestep=timestep, low=low, high=high, length=duration, speed=peak_speed),
         )
     show(response_results(response), report)
     write_json(json, response_content(response))

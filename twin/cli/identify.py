@@ -113,7 +113,7 @@ def identify(
     signal_logs, sources = _read_logs(logs, mapping, platform)
     with Progress(f"identifying {platform.name}", TYPICAL_EVALUATIONS, every=1) as progress:
         settings = {
-            "spreads": settings_from(spread or (), "spread"),
+            "spreads": settings_from(spread, "spread"),
             "force_per_current": factor,
             "if_unobservable": if_unobservable,
             "window": window_time,

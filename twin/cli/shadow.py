@@ -15,7 +15,14 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Notices, interruption, line, paragraph
 from twin.cli.options import file_option, option
-from twin.cli.tables.shadow import AlarmTable, counts, faults, live_table, refusals, refused_lines
+from twin.cli.tables.shadow import (
+    AlarmTable,
+    counts,
+    fault_lines,
+    live_table,
+    refusals,
+    refused_lines,
+)
 from twin.cli.values import check_files, quantity_option
 from twin.errors import InputError
 
@@ -169,8 +176,8 @@ def _play(
             _run(session, first, table, duration, window, is_interrupted)
     finally:  # before anything is printed: the terminal may be gone
         log_file = session.finish()
-        with suppress(OSError):
-            if log_file is not None:
+        if log_file is not None:
+            with suppress(OSError):
                 line(f"wrote {log_file}")
 
 
@@ -291,6 +298,8 @@ def _run(
                 live.update(live_table(session), refresh=True)
                 next_refresh = clock.monotonic() + REFRESH_INTERVAL
             elif not console.is_terminal:
-                notices.show_due(lambda: [*refusals(session), *faults(session, table)])
+                notices.show_due(
+                    lambda: [*refusals(session), *fault_lines(session.recorder, table)]
+                )
             if duration is not None and session.elapsed >= duration:
                 return

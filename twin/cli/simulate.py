@@ -90,10 +90,9 @@ def simulate(
     names = [f"{axis} [m]" for axis in "xyz"] + [f"q{part} [1]" for part in "wxyz"]
     coordinate, unit_name = platform.parameters.leg.coordinate, platform.coordinate_unit
     names += [f"{coordinate} {k + 1} [{unit_name}]" for k in range(platform.n_actuators)]
-    first_and_last = ([*motion.pose[k], *motion.lengths[k]] for k in (0, -1))
     columns = [
-        [f"{round(value, 6) + 0.0:.6f}" for value in values_at_end]
-        for values_at_end in first_and_last
+        [f"{round(value, 6) + 0.0:.6f}" for value in (*motion.pose[k], *motion.lengths[k])]
+        for k in (0, -1)
     ]
     times = [f"at {number(float(motion.time[k]))} s" for k in (0, -1)]
     table(("quantity", *times), zip(names, *columns, strict=True))
@@ -143,8 +142,6 @@ def setpoints(
     Raises:
         InputError: a motion that the machine cannot do, an invalid value, or a file that exists.
     """
-    import numpy as np
-
     from twin.analysis.platform import load
     from twin.basics.arrays import one_of
     from twin.basics.text_table import csv_text
@@ -173,9 +170,7 @@ def setpoints(
         raise InputError(
             "motion", f"leaves the actuators' ranges at {first_time:.4g} s: see twin feasible"
         )
-    zero_coordinates = (
-        platform.minimum_coordinates if from_minimum else np.zeros(platform.n_actuators)
-    )
-    values = (reference.coordinates - zero_coordinates) / units_in_si[unit]
+    zero = platform.minimum_coordinates if from_minimum else 0.0
+    values = (reference.coordinates - zero) / units_in_si[unit]
     titles = ["time [s]", *(f"leg {k + 1} [{unit}]" for k in range(platform.n_actuators))]
     write(out, csv_text(titles, [reference.time, *values.T]))
