@@ -27,6 +27,10 @@ LONGEST_NAME = 300
 """Maximum number of characters of a file name in a message."""
 
 
+class BadQuantity(typer.BadParameter):
+    """A value of an option that is no quantity of a fitting unit."""
+
+
 class Group(TyperGroup):
     """Commands whose TwinErrors and wrong options end in one line instead of a traceback."""
 
@@ -44,8 +48,9 @@ class Group(TyperGroup):
                 raise
             text = f"{error.strerror}: {str(error.filename or 'while writing')[:LONGEST_NAME]}"
         except typer.BadParameter as error:
-            hint = error.param_hint
-            text = f"{hint}: {error.message}" if isinstance(hint, str) else error.format_message()
+            text = error.format_message()
+            if isinstance(error, BadQuantity) and error.param:
+                text = f"{error.param.name}: {error.message}"
             text = _with_suggestion(" ".join(text.replace("Value error, ", "").split()))
         _say(text)
         raise typer.Exit(WRONG_USAGE)

@@ -31,9 +31,7 @@ Values = Annotated[
         metavar="FILE|PATH=VALUE",
     ),
 ]
-Rate = Annotated[
-    float, quantity_option("Measurements and commands per second in Hz.", "rate", "Hz")
-]
+Rate = Annotated[float, quantity_option("Measurements and commands per second in Hz.", "Hz")]
 Faults = Annotated[
     list[str] | None,
     option(
@@ -65,11 +63,11 @@ AllowRemote = Annotated[
     option("Other computer that may take part; may be repeated.", metavar="HOST"),
 ]
 Duration = Annotated[
-    float | None, quantity_option("Time to play in s; default: until Ctrl-C.", "duration", "s")
+    float | None, quantity_option("Time to play in s; default: until Ctrl-C.", "s")
 ]
 Watchdog = Annotated[
     float,
-    quantity_option("Time without a command in s, until it holds its position.", "watchdog", "s"),
+    quantity_option("Time without a command in s, until it holds its position.", "s"),
 ]
 Lockstep = Annotated[
     bool,
@@ -138,7 +136,11 @@ def emulate(
             run_emulation = emulation.run_in_steps if lockstep else emulation.run
             run_emulation(end_time, _with_notices(emulation, is_interrupted))
     finally:  # before anything is printed: the terminal may be gone
-        _finish(emulation)
+        emulation.link.close()
+        log_file = emulation.recording and emulation.recording.finish()
+        if log_file:
+            with suppress(OSError):
+                line(f"wrote {log_file}")
     _print_summary(emulation, lockstep)
     emulated.close()
 
@@ -151,16 +153,6 @@ def _recording(emulated: EmulatedMachine, log: Path, replace: bool) -> Recording
     recorder = LogRecorder(log, {"machine": emulated.platform.name}, replace=replace)
     line(f"measurements go to {recorder.part} until the end")
     return Recording(emulated.platform, emulated.period, recorder)
-
-
-def _finish(emulation: Emulation) -> None:
-    """Close the link, and write the log."""
-    emulation.link.close()
-    if emulation.recording is not None:
-        log_file = emulation.recording.finish()
-        if log_file is not None:
-            with suppress(OSError):  # the terminal may be gone
-                line(f"wrote {log_file}")
 
 
 def _with_notices(emulation: Emulation, is_interrupted: Callable[[], bool]) -> Callable[[], bool]:

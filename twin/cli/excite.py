@@ -30,12 +30,11 @@ Noise = Annotated[
     float | None,
     quantity_option(
         "Noise of the forces below 10 Hz in N or N m; default: 0.5 % of the largest force.",
-        "noise",
         "N",
         "N m",
     ),
 ]
-High = Annotated[float, quantity_option("Highest frequency in Hz.", "high", "Hz")]
+High = Annotated[float, quantity_option("Highest frequency in Hz.", "Hz")]
 Out = Annotated[Path | None, file_option("Write the motion as CSV, for --motion.")]
 
 

@@ -9,7 +9,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.motion import given_motion, motion_notes
 from twin.cli.options import option
 from twin.cli.values import check_files, payload_of, write_json, write_plot
 
@@ -66,10 +66,8 @@ def feasible(
         motion_to_judge = None
         if motion is not None:
             # Without a fade the motion is judged at its full size from the start.
-            specification = motion_specification(
-                motion, axis, amplitude, frequency, duration, fade or 0.0
-            )
-            motion_to_judge, seconds = given_motion(specification, platform, column, absolute)
+            shape = (axis, amplitude, frequency, duration, fade or 0.0)
+            motion_to_judge, seconds = given_motion(platform, motion, *shape, column, absolute)
             for note in motion_notes(motion_to_judge, seconds):
                 line(note)
         verdict = feasibility(platform, motion_to_judge, payload=payload_body)

@@ -22,26 +22,22 @@ Actuator = Annotated[int | None, option("Move this actuator by itself, from 1.",
 Method = Annotated[MethodName, option("One sweep, or one sine after the other.")]
 Timestep = Annotated[
     float | None,
-    quantity_option("Step of the engine in s; default: 0.25 ms.", "timestep", "s"),
+    quantity_option("Step of the engine in s; default: 0.25 ms.", "s"),
 ]
-Low = Annotated[float | None, quantity_option("Lowest frequency in Hz; default: 1.", "low", "Hz")]
+Low = Annotated[float | None, quantity_option("Lowest frequency in Hz; default: 1.", "Hz")]
 High = Annotated[
     float | None,
     quantity_option(
         "Highest frequency in Hz; default: 300, of servos and steppers 0.4 of the rate at "
         "which they take positions.",
-        "high",
         "Hz",
     ),
 ]
-Duration = Annotated[
-    float | None, quantity_option("Duration of the sweep in s; default: 10.", "duration", "s")
-]
+Duration = Annotated[float | None, quantity_option("Duration of the sweep in s; default: 10.", "s")]
 PeakSpeed = Annotated[
     float | None,
     quantity_option(
         "Peak speed in m/s or rad/s; default: far within the drives' limits.",
-        "peak_speed",
         "m/s",
         "rad/s",
     ),

@@ -33,7 +33,6 @@ ForcePerCurrent = Annotated[
     float | None,
     quantity_option(
         "Force of a leg's motor per current in N/A or N m/A, for logs with currents.",
-        "force_per_current",
         "N/A",
         "N m/A",
     ),

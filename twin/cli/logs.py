@@ -65,9 +65,7 @@ Layout = Annotated[
 ]
 ForceUnit = Annotated[str, option("Unit of forces in the thesis layout.", metavar="UNIT")]
 RateUnit = Annotated[str, option("Unit of angular rates in the thesis layout.", metavar="UNIT")]
-Resolution = Annotated[
-    float, quantity_option("Resolution of the spectra in Hz.", "resolution", "Hz")
-]
+Resolution = Annotated[float, quantity_option("Resolution of the spectra in Hz.", "Hz")]
 Phase = Annotated[bool, option("Compensate phases too, not amplitudes alone.", "--phase")]
 Compensated = Annotated[
     Path | None, file_option("Write the motion with the amplification taken out.")

@@ -87,7 +87,6 @@ def export(
         float | None,
         quantity_option(
             "Longest integration step of a unit in s; default: 1 ms, less with stiff springs.",
-            "timestep",
             "s",
         ),
     ] = None,
@@ -179,11 +178,9 @@ def _simulate(platform: Platform, engine: options.EngineName) -> None:
 def _track(platform: Platform, engine: options.EngineName) -> None:
     """Run a short closed loop, which compiles what tracking needs."""
     from twin.cli.closed_loop import closed_loop
-    from twin.cli.motion import motion_specification
     from twin.control import make_controller
 
-    motion = motion_specification("still", "z", None, 1.0, SHORT_DURATION).motion_of(platform)
-    controller = make_controller("cascade", platform, motion)
+    controller = make_controller("cascade", platform, None)
     closed_loop(platform, controller, SHORT_DURATION, engine=engine, fidelity="accurate")
 
 

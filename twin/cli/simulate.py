@@ -9,7 +9,7 @@ from typing import Annotated
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
-from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.motion import given_motion, motion_notes
 from twin.cli.options import argument, file_option, option
 from twin.cli.values import (
     HOLDING_FORCES,
@@ -25,13 +25,11 @@ from twin.cli.values import (
 )
 
 Duration = Annotated[
-    float, quantity_option("Simulated time in s, a multiple of the time step.", "duration", "s")
+    float, quantity_option("Simulated time in s, a multiple of the time step.", "s")
 ]
 Timestep = Annotated[
     float | None,
-    quantity_option(
-        "Time step in s; default: 1 ms, or shorter for stiff machines.", "timestep", "s"
-    ),
+    quantity_option("Time step in s; default: 1 ms, or shorter for stiff machines.", "s"),
 ]
 Force = Annotated[
     str,
@@ -106,7 +104,7 @@ def simulate(
 
 
 Motion = Annotated[str, argument(f"{options.MOTION_HELP}.", metavar="MOTION")]
-Cycle = Annotated[float, quantity_option("Time between two rows in s.", "cycle", "s")]
+Cycle = Annotated[float, quantity_option("Time between two rows in s.", "s")]
 Units = Annotated[
     str | None,
     option("Unit of the coordinates, such as mm or deg; default: m, or rad of cranks."),
@@ -154,8 +152,8 @@ def setpoints(
     platform = load(machine, configuration)
     units_in_si = UNITS[platform.coordinate_unit]
     unit = one_of(units or platform.coordinate_unit, "units", units_in_si)
-    specification = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-    motion_to_sample, seconds = given_motion(specification, platform, column, absolute)
+    shape = (axis, amplitude, frequency, duration, fade)
+    motion_to_sample, seconds = given_motion(platform, motion, *shape, column, absolute)
     if motion_to_sample is None:
         raise InputError("motion", "'still' has no setpoints; give a motion or a file")
     for note in motion_notes(motion_to_sample, seconds):

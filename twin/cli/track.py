@@ -11,7 +11,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, paragraph, table
-from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.motion import given_motion, motion_notes
 from twin.cli.options import file_option
 from twin.cli.values import TRAJECTORY_ENDINGS, check_files, save, write_plot
 from twin.errors import InputError
@@ -72,8 +72,8 @@ def track(
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
         raise InputError("readings", message)
     engine_step = None if timestep is None else positive(timestep, "timestep")
-    spec = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-    reference, seconds = given_motion(spec, platform, column, absolute)
+    shape = (axis, amplitude, frequency, duration, fade)
+    reference, seconds = given_motion(platform, motion, *shape, column, absolute)
     for note in (*motion_notes(reference, seconds), *generic_note(platform)):
         line(note)
     print_banner(platform, reference)

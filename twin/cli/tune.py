@@ -39,7 +39,7 @@ GAIN_UNITS = (
 
 def _seconds(bound: str) -> Any:
     text = f"Longest {bound} allowed in s; default: that of the loop's specification."
-    return quantity_option(text, bound.replace(" ", "_"), "s")
+    return quantity_option(text, "s")
 
 
 def _gains(text: str) -> Any:
@@ -51,7 +51,6 @@ Size = Annotated[
     quantity_option(
         "Size of the step: speed of the actuators in m/s or rad/s for the velocity loop, height in "
         "m for the position loop; default: a round number that suits the machine.",
-        "size",
         "m/s",
         "rad/s",
         "m",

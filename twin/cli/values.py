@@ -16,6 +16,7 @@ import typer
 
 from twin.basics.files import check_replaced, check_writable, write_text
 from twin.basics.optional import optional
+from twin.cli.application import BadQuantity
 from twin.cli.console import line
 from twin.errors import InputError, brief
 
@@ -296,21 +297,16 @@ def in_unit(value: float | None, field: str, unit: str, use: str) -> float | Non
     return value
 
 
-def quantity_option(text: str, field: str, *units: str) -> Any:
+def quantity_option(text: str, *units: str) -> Any:
     """Return an option that is a quantity in one of some SI units, with its help text."""
-    return typer.Option(help=text, metavar="QUANTITY", parser=_parser(field, units))
-
-
-def _parser(field: str, units: tuple[str, ...]) -> Callable[[Any], Any]:
-    """Return the parser of an option's value, whose errors name the option."""
 
     def parse(value: Any) -> Any:
         try:
-            return None if value is None else quantity(value, field, *units)
+            return None if value is None else quantity(value, "option", *units)
         except InputError as error:
-            raise typer.BadParameter(error.message, param_hint=field) from None
+            raise BadQuantity(error.message) from None
 
-    return parse
+    return typer.Option(help=text, metavar="QUANTITY", parser=parse)
 
 
 def pose_of(platform: Platform, text: str | None, field: str = "pose") -> FloatArray | None:

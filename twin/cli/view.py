@@ -16,7 +16,7 @@ from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import interruption, line, paragraph
-from twin.cli.motion import given_motion, motion_specification, refuse_motion_options
+from twin.cli.motion import given_motion, refuse_motion_options
 from twin.cli.options import file_option, option
 from twin.cli.values import given, renamed_fields
 from twin.errors import InputError
@@ -111,8 +111,8 @@ def view(
         make_page = partial(machine_page, session=live, upload_limit=upload_limit)
     try:
         if motion is not None:
-            spec = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-            reference, _ = given_motion(spec, live.platform)
+            shape = (axis, amplitude, frequency, duration, fade)
+            reference, _ = given_motion(live.platform, motion, *shape)
             if reference is not None:
                 live.play(reference, loop=True)
         if desktop:
