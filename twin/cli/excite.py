@@ -43,7 +43,7 @@ def excite(
     machine: options.Machine,
     *,
     parameters: Parameters = "payload",
-    duration: Annotated[float, options.DURATION_OPTION] = 20.0,
+    duration: Annotated[float, quantity_option("Duration of the motion in s.", "s")] = 20.0,
     spread: options.Spreads = None,
     noise: Noise = None,
     high: High = 3.0,

@@ -120,9 +120,9 @@ Amplitude = Annotated[
         "rad",
     ),
 ]
-FREQUENCY_OPTION = quantity_option("Frequency of the sine in Hz; the highest of the chirp.", "Hz")
-DURATION_OPTION = quantity_option("Duration of the motion in s.", "s")
-Frequency = Annotated[float, FREQUENCY_OPTION]
+Frequency = Annotated[
+    float, quantity_option("Frequency of the sine in Hz; the highest of the chirp.", "Hz")
+]
 Duration = Annotated[
     float | None,
     quantity_option("Duration of the motion in s; default: the whole of a file, else 4 s.", "s"),

@@ -208,8 +208,9 @@ def environment_options(texts: Iterable[str] | None, **named_options: Any) -> di
         InputError: a text that is no setting, or an option that is given both ways.
     """
     options, named_options = settings_from(texts, "option"), given(**named_options)
-    for name in options.keys() & named_options:
-        raise InputError("option", f"{name} is given twice")
+    for name in named_options:
+        if name in options:
+            raise InputError("option", f"{name} is given twice")
     return options | named_options
 
 
