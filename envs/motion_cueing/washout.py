@@ -131,13 +131,13 @@ class WashoutPolicy(AxisPolicy):
         self._filter = algorithm_type(
             task.platform, task.head, period=task.command_constants.period, **self._options
         )
-        self._row = self._filter.row()
+        self._row = self._filter.state.copy()
 
     def __call__(self, observation: Any) -> FloatArray:
         """Return the action `(k,)` for what the vehicle's driver feels now."""
         force = self._physical_values(observation, "specific force 0")
         self._filter.step(force + REST_FORCE, self._physical_values(observation, "angular rate 0"))
-        previous_row, self._row = self._row, self._filter.row()
+        previous_row, self._row = self._row, self._filter.state.copy()
         return self._action_toward(observation, self._reference(previous_row))
 
     def _reference(self, last_values: FloatArray) -> AxisSample:

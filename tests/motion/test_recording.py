@@ -49,7 +49,7 @@ def test_units_order_and_line_ends_do_not_matter(write):
     z, pitch = 0.02 * np.sin(4.0 * time), 0.05 * np.cos(3.0 * time)
     plain = read_recording(write(table(["time [s]", "z [m]", "pitch [rad]"], time, z, pitch)), HOME)
     other = table(
-        [" pitch [ deg ]", "time [ms]", "z[mm]"], np.degrees(pitch), 1e3 * time + 5e3, 1e3 * z
+        [" pitch [ ° ]", "time [ms]", "z[mm]"], np.degrees(pitch), 1e3 * time + 5e3, 1e3 * z
     )
     other = "\ufeff\r\n" + other.replace("\n", "\r\n") + "\r\n , ,\r\n"
     converted = read_recording(write(other), HOME)

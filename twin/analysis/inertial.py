@@ -26,6 +26,7 @@ from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.results import Figure, Results, Table
 from twin.errors import InputError
 from twin.machine.hardware.drive import InertialSensor
+from twin.machine.quantity import UNIT_SPELLINGS
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.motion.motion import POSITION_AXES
@@ -146,6 +147,7 @@ def read_thesis_log(path: Any, *, force_unit: str = "g", rate_unit: str = "deg/s
     """
     unit_factors = []
     for unit, quantity in ((force_unit, ACCELERATION_QUANTITY), (rate_unit, ANGULAR_RATE_QUANTITY)):
+        unit = str(unit).translate(UNIT_SPELLINGS)
         if unit not in quantity.factors:
             known_units = ", ".join(quantity.factors)
             raise InputError(

@@ -54,16 +54,10 @@ def _name(command: CommandInfo) -> str:
     return command.name or str(getattr(command.callback, "__name__", ""))
 
 
-def _group_commands() -> None:
-    """Sort the registered commands by their groups; each has to be in one."""
-    groups = {name: group for group, names in COMMAND_GROUPS.items() for name in names}
-    order = list(groups)
-    app.registered_commands.sort(key=lambda command: order.index(_name(command)))
-    for command in app.registered_commands:
-        command.rich_help_panel = groups[_name(command)]
-
-
-_group_commands()
+groups = {name: group for group, names in COMMAND_GROUPS.items() for name in names}
+app.registered_commands.sort(key=lambda command: [*groups].index(_name(command)))
+for command in app.registered_commands:
+    command.rich_help_panel = groups[_name(command)]
 
 
 def main() -> None:

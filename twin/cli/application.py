@@ -27,6 +27,10 @@ LONGEST_NAME = 300
 """Maximum number of characters of a file name in a message."""
 
 
+class BadQuantity(typer.BadParameter):
+    """A value of an option that is no quantity of a fitting unit."""
+
+
 class Group(TyperGroup):
     """Commands whose TwinErrors and wrong options end in one line instead of a traceback."""
 
@@ -38,19 +42,18 @@ class Group(TyperGroup):
         try:
             return super().invoke(ctx)
         except TwinError as error:
-            _say(one_line(error))
-            raise typer.Exit(WRONG_USAGE) from None
+            text = one_line(error)
         except OSError as error:
             if error.errno not in DISK_FULL_ERRORS and error.filename is None:
                 raise
-            _say(f"{error.strerror}: {str(error.filename or 'while writing')[:LONGEST_NAME]}")
-            raise typer.Exit(WRONG_USAGE) from None
+            text = f"{error.strerror}: {str(error.filename or 'while writing')[:LONGEST_NAME]}"
         except typer.BadParameter as error:
-            option_name, message = error.param_hint, error.format_message()
-            text = f"{option_name}: {error.message}" if isinstance(option_name, str) else message
-            text = " ".join(text.replace("Value error, ", "").split())
-            _say(_with_suggestion(text))
-            raise typer.Exit(WRONG_USAGE) from None
+            text = error.format_message()
+            if isinstance(error, BadQuantity) and error.param:
+                text = f"{error.param.name}: {error.message}"
+            text = _with_suggestion(" ".join(text.replace("Value error, ", "").split()))
+        _say(text)
+        raise typer.Exit(WRONG_USAGE)
 
 
 def one_line(error: TwinError) -> str:

@@ -28,19 +28,19 @@ FramesFree = Annotated[
 ]
 PositionNoise = Annotated[
     float | None,
-    quantity_option("Standard deviation of measured positions; default: 20 um.", "noise", "m"),
+    quantity_option("Standard deviation of measured positions; default: 20 um.", "m"),
 ]
 AngleNoise = Annotated[
     float | None,
-    quantity_option("Standard deviation of measured angles; default: 50 urad.", "noise", "rad"),
+    quantity_option("Standard deviation of measured angles; default: 50 urad.", "rad"),
 ]
 CoordinateNoise = Annotated[
     float | None,
-    quantity_option("The same of legs' coordinates; default: 1 um or urad.", "noise", "m", "rad"),
+    quantity_option("The same of legs' coordinates; default: 1 um or urad.", "m", "rad"),
 ]
 Tolerance = Annotated[
     float | None,
-    quantity_option("Standard deviation of joints as made; default: not used.", "tolerance", "m"),
+    quantity_option("Standard deviation of joints as made; default: not used.", "m"),
 ]
 Robust = Annotated[bool, option("Leave out poses that are wrong beyond noise.", "--robust")]
 Holdout = Annotated[

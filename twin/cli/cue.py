@@ -79,24 +79,22 @@ def cue(
     if manoeuvre is not None and source is not None:
         raise InputError("input", "takes the place of --manoeuvre: give one of the two")
     if manoeuvre not in (None, *cueing.MANOEUVRES):
-        manoeuvre_names = ", ".join(cueing.MANOEUVRES)
+        names = ", ".join(cueing.MANOEUVRES)
         raise InputError(
-            "manoeuvre",
-            f"must be one of {manoeuvre_names}, not {manoeuvre!r}; --input takes a file",
+            "manoeuvre", f"must be one of {names}, not {manoeuvre!r}; --input takes a file"
         )
-    if source is None:
-        drive = cueing.make_manoeuvre(manoeuvre or "braking")
-    else:
-        drive = cueing.read_manoeuvre(source)
+    drive = (
+        cueing.read_manoeuvre(source) if source else cueing.make_manoeuvre(manoeuvre or "braking")
+    )
     platform = load(machine, configuration)
-    names = tuple(cueing.ALGORITHMS) if compare_all else (algorithm,)
+    algorithms = tuple(cueing.ALGORITHMS) if compare_all else (algorithm,)
     outcomes = cueing.compare(
-        platform, drive, names, head=quantities(head, "head", "m"), scale=scale
+        platform, drive, algorithms, head=quantities(head, "head", "m"), scale=scale
     )
     rest_error = cueing.standstill_error(drive)
     outcome = outcomes[algorithm]
     line(f"{platform.name}: {drive.name}, {drive.duration:g} s", bold=True)
-    rows = [_row(name, outcome_of_algorithm) for name, outcome_of_algorithm in outcomes.items()]
+    rows = [_row(*item) for item in outcomes.items()]
     errors = (rest_error.total, rest_error.total_correlation, rest_error.total_false_cue)
     rows.append(("at rest", *errors, 0, 0, 0, 1, ""))
     titles = (
@@ -118,18 +116,10 @@ def cue(
 
 def _row(name: str, one: Outcome) -> tuple[Cell, ...]:
     """Return the row of one algorithm: errors, use of the limits, time per step."""
-    error, limit_use = one.error, one.use
-    return (
-        name,
-        error.total,
-        error.total_correlation,
-        error.total_false_cue,
-        100.0 * limit_use.length,
-        100.0 * limit_use.speed,
-        100.0 * limit_use.acceleration,
-        one.cue.shrink,
-        one.step_milliseconds,
-    )
+    error, use = one.error, one.use
+    errors = (error.total, error.total_correlation, error.total_false_cue)
+    percents = (100.0 * fraction for fraction in (use.length, use.speed, use.acceleration))
+    return (name, *errors, *percents, one.cue.shrink, one.step_milliseconds)
 
 
 def _print_speed(one: Outcome) -> None:

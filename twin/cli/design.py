@@ -10,7 +10,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, progress_bar, show
-from twin.cli.motion import given_motion, motion_specification
+from twin.cli.motion import given_motion
 from twin.cli.options import argument, option
 from twin.cli.values import check_files, payload_of
 from twin.errors import InputError
@@ -118,9 +118,8 @@ def size(
 
     check_files(reads=(machine, motion, drives), report=report)
     platform = load(machine, configuration)
-    fade_time = 0.0 if fade is None else fade
-    motion_request = motion_specification(motion, axis, amplitude, frequency, duration, fade_time)
-    reference_motion, _ = given_motion(motion_request, platform, column, absolute)
+    shape = (axis, amplitude, frequency, duration, fade or 0.0)
+    reference_motion, _ = given_motion(platform, motion, *shape, column, absolute)
     if reference_motion is None:
         raise InputError("motion", "drives are sized for a motion; name one that moves")
     trains = read_drives(drives, platform.coordinate_unit == "rad")

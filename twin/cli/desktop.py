@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time as clock
 
 from twin.cli.console import line
@@ -55,25 +54,22 @@ class _PressedKeys:
 
     def __init__(self) -> None:
         self.paused = self.ghost = False
-        self._lock = threading.Lock()
         self._pressed: set[str] = set()
 
     def note(self, code: int) -> None:
         """Record a pressed key by its GLFW code."""
-        with self._lock:
-            match KEY_ACTIONS.get(code):
-                case "pause":
-                    self.paused = not self.paused
-                case "ghost":
-                    self.ghost = not self.ghost
-                case str(other):
-                    self._pressed.add(other)
+        match KEY_ACTIONS.get(code):
+            case "pause":
+                self.paused = not self.paused
+            case "ghost":
+                self.ghost = not self.ghost
+            case str(other):
+                self._pressed.add(other)
 
     def take(self, name: str) -> bool:
         """Return whether the key was pressed since the last call."""
-        with self._lock:
-            is_pressed = name in self._pressed
-            self._pressed.discard(name)
+        is_pressed = name in self._pressed
+        self._pressed.discard(name)
         return is_pressed
 
 
@@ -88,13 +84,10 @@ def _run(source: Source, window: Window, keys: _PressedKeys) -> None:
             source.advance(FRAME_TIME)
         elif is_step:
             source.advance(source.period)
-        scene = source.scene
-        window.show(**(scene if keys.ghost else scene._replace(ghost=None))._asdict())
+        window.show(**source.scene._asdict() | ({} if keys.ghost else {"ghost": None}))
         now = clock.monotonic()
         if now - last_update >= TEXT_UPDATE_TIME:
-            factor = (
-                0.0 if source.time < last_time else (source.time - last_time) / (now - last_update)
-            )
+            factor = max(0.0, source.time - last_time) / (now - last_update)
             window.write("time\nreal time", f"{source.time:.1f} s\n{factor:.2f}")
             last_update, last_time = now, source.time
         if source.stopped and source.stopped != last_message:

@@ -12,7 +12,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Notices, interruption, line, table
 from twin.cli.options import file_option, option
-from twin.cli.tables.shadow import refused_lines
+from twin.cli.tables.shadow import fault_lines, refused_lines
 from twin.cli.values import check_files, quantity_option, settings_from
 from twin.errors import InputError
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from twin.link.emulated import EmulatedMachine
     from twin.link.emulation import Emulation
     from twin.link.recording import Recording
-
-LOG_ENDINGS = (".mcap", ".csv", ".parquet")
-"""Endings of log files."""
 
 Values = Annotated[
     list[str] | None,
@@ -34,9 +31,7 @@ Values = Annotated[
         metavar="FILE|PATH=VALUE",
     ),
 ]
-Rate = Annotated[
-    float, quantity_option("Measurements and commands per second in Hz.", "rate", "Hz")
-]
+Rate = Annotated[float, quantity_option("Measurements and commands per second in Hz.", "Hz")]
 Faults = Annotated[
     list[str] | None,
     option(
@@ -68,11 +63,11 @@ AllowRemote = Annotated[
     option("Other computer that may take part; may be repeated.", metavar="HOST"),
 ]
 Duration = Annotated[
-    float | None, quantity_option("Time to play in s; default: until Ctrl-C.", "duration", "s")
+    float | None, quantity_option("Time to play in s; default: until Ctrl-C.", "s")
 ]
 Watchdog = Annotated[
     float,
-    quantity_option("Time without a command in s, until it holds its position.", "watchdog", "s"),
+    quantity_option("Time without a command in s, until it holds its position.", "s"),
 ]
 Lockstep = Annotated[
     bool,
@@ -110,14 +105,12 @@ def emulate(
         InputError: an invalid value, a machine that does not take a parameter or a fault, or a log
             that exists or cannot be written.
     """
-    from math import inf
-
     from twin.analysis.platform import load
     from twin.basics.arrays import positive
     from twin.link.emulated import EmulatedMachine, parse_fault
     from twin.link.emulation import priority as realtime_priority
 
-    check_files(log=(log, *LOG_ENDINGS))
+    check_files(log=(log, ".mcap", ".csv", ".parquet"))
     design = load(machine, configuration)
     emulated = EmulatedMachine(
         _true_machine(design, values or [], configuration),
@@ -125,11 +118,11 @@ def emulate(
         period=1.0 / positive(rate, "rate"),
         seed=seed,
         faults=[parse_fault(text) for text in fault or []],
-        noise=settings_from(noise or [], "noise"),
+        noise=settings_from(noise, "noise"),
         engine=engine,
         watchdog=watchdog,
     )
-    end_time = inf if duration is None else positive(duration, "duration")
+    end_time = float("inf") if duration is None else positive(duration, "duration")
     emulation = _emulation(emulated, listen, to or [], allow_remote or [])
     if log is not None:
         emulation.recording = _recording(emulated, log, replace)
@@ -143,7 +136,11 @@ def emulate(
             run_emulation = emulation.run_in_steps if lockstep else emulation.run
             run_emulation(end_time, _with_notices(emulation, is_interrupted))
     finally:  # before anything is printed: the terminal may be gone
-        _finish(emulation)
+        emulation.link.close()
+        log_file = emulation.recording and emulation.recording.finish()
+        if log_file:
+            with suppress(OSError):
+                line(f"wrote {log_file}")
     _print_summary(emulation, lockstep)
     emulated.close()
 
@@ -158,25 +155,13 @@ def _recording(emulated: EmulatedMachine, log: Path, replace: bool) -> Recording
     return Recording(emulated.platform, emulated.period, recorder)
 
 
-def _finish(emulation: Emulation) -> None:
-    """Close the link, and write the log."""
-    emulation.link.close()
-    if emulation.recording is not None:
-        log_file = emulation.recording.finish()
-        with suppress(OSError):  # the terminal may be gone
-            if log_file is not None:
-                line(f"wrote {log_file}")
-
-
 def _with_notices(emulation: Emulation, is_interrupted: Callable[[], bool]) -> Callable[[], bool]:
     """Return a function that prints refusals and failures of the log; returns whether to end."""
     notices = Notices()
 
     def lines() -> list[str]:
-        recorder = emulation.recording and emulation.recording.recorder
-        log_fault = recorder.fault if recorder else ""
-        refusals = refused_lines(emulation.link.counts.reasons)
-        return [*refusals, *([f"{log_fault}; it is tried again"] if log_fault else [])]
+        recording, refused = emulation.recording, refused_lines(emulation.link.counts.reasons)
+        return refused + fault_lines(recording.recorder if recording else None)
 
     def ended() -> bool:
         notices.show_due(lines)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, paragraph, table
 from twin.cli.options import file_option, option
-from twin.cli.values import check_files, quantity_option, settings_from, write
+from twin.cli.values import check_files, in_unit, quantity_option, settings_from, write
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
@@ -29,12 +30,11 @@ Noise = Annotated[
     float | None,
     quantity_option(
         "Noise of the forces below 10 Hz in N or N m; default: 0.5 % of the largest force.",
-        "noise",
         "N",
         "N m",
     ),
 ]
-High = Annotated[float, quantity_option("Highest frequency in Hz.", "high", "Hz")]
+High = Annotated[float, quantity_option("Highest frequency in Hz.", "Hz")]
 Out = Annotated[Path | None, file_option("Write the motion as CSV, for --motion.")]
 
 
@@ -43,7 +43,7 @@ def excite(
     machine: options.Machine,
     *,
     parameters: Parameters = "payload",
-    duration: Annotated[float, options.DURATION_OPTION] = 20.0,
+    duration: Annotated[float, quantity_option("Duration of the motion in s.", "s")] = 20.0,
     spread: options.Spreads = None,
     noise: Noise = None,
     high: High = 3.0,
@@ -60,14 +60,13 @@ def excite(
             exists.
     """
     from twin.analysis.platform import load
-    from twin.cli.values import in_unit
     from twin.identification.excitation import excite as make
     from twin.identification.excitation import motion_table
     from twin.identification.parameters import select
 
     check_files(reads=(machine,), replace=replace, out=(out, ".csv"))
     platform = load(machine, configuration)
-    selected = select(platform, parameters, settings_from(spread or (), "spread"))
+    selected = select(platform, parameters, settings_from(spread, "spread"))
     force_noise = in_unit(noise, "noise", platform.force_unit, "a force of this machine")
     excitation = make(platform, selected, duration, noise=force_noise, high=high, seed=seed)
     _print_errors(excitation, platform.name)
@@ -91,9 +90,7 @@ def _print_trial(
     from twin.identification.linear.model import FORCE_ERROR_PREFIX
 
     trial_parameters = [
-        parameter_of_trial
-        for parameter_of_trial in parameters
-        if not parameter_of_trial.path.startswith(FORCE_ERROR_PREFIX)
+        parameter for parameter in parameters if not parameter.path.startswith(FORCE_ERROR_PREFIX)
     ]
     try:
         trial_result = trial(platform, excitation.motion, trial_parameters)
@@ -103,15 +100,7 @@ def _print_trial(
         return
     errors = zip(trial_result.parameters, trial_result.expected_errors, strict=True)
     rows = [
-        (
-            parameter.label,
-            parameter.unit,
-            parameter.prior_std,
-            standard_error,
-            f"{100.0 * standard_error / parameter.prior_std:.3g} %",
-        )
-        for parameter, standard_error in errors
-        if parameter in excitation.unpredicted
+        _row(parameter, error) for parameter, error in errors if parameter in excitation.unpredicted
     ]
     columns = ("parameter", "unit", "spread", "this motion", "of spread")
     table(columns, rows, "the same from a simulated run, with all parameters unknown")
@@ -121,21 +110,13 @@ def _print_errors(excitation: Excitation, name: str) -> None:
     """Print the expected error of every parameter under this motion and a random one."""
     columns = ("parameter", "unit", "spread", "random motion", "this motion", "of spread")
     visibility = excitation.visibility
-    rows = [
-        (
-            parameter.label,
-            parameter.unit,
-            parameter.prior_std,
-            random_error,
-            error,
-            f"{100.0 * error / parameter.prior_std:.3g} %",
-        )
-        for parameter, random_error, error in zip(
-            visibility.parameters,
-            excitation.random.expected_errors,
-            visibility.expected_errors,
-            strict=True,
-        )
-    ]
+    errors = (excitation.random.expected_errors, visibility.expected_errors)
+    rows = map(_row, visibility.parameters, *errors)
     title = f"{name}: standard errors to expect from {excitation.motion.duration:.4g} s"
     table(columns, rows, title)
+
+
+def _row(parameter: Parameter, *errors: float) -> tuple[Cell, ...]:
+    """Return the row of a parameter with its standard errors, the last also in percent."""
+    percent = f"{100.0 * errors[-1] / parameter.prior_std:.3g} %"
+    return (parameter.label, parameter.unit, parameter.prior_std, *errors, percent)

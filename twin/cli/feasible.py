@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.motion import given_motion, motion_notes
 from twin.cli.options import option
-from twin.cli.values import (
-    check_files,
-    payload_of,
-    write_json,
-    write_plot,
-)
+from twin.cli.values import check_files, payload_of, write_json, write_plot
 
 Motion = Annotated[
     str | None,
@@ -49,7 +44,12 @@ def feasible(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
-    from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
+    from twin.analysis.feasibility.feasibility import (
+        feasibility,
+        feasibility_figure,
+        feasibility_record,
+        range_feasibility,
+    )
     from twin.analysis.platform import load
     from twin.cli.tables.analysis import print_feasibility
     from twin.errors import InputError
@@ -66,24 +66,12 @@ def feasible(
         motion_to_judge = None
         if motion is not None:
             # Without a fade the motion is judged at its full size from the start.
-            fade_time = 0.0 if fade is None else fade
-            specification = motion_specification(
-                motion, axis, amplitude, frequency, duration, fade_time
-            )
-            motion_to_judge, seconds = given_motion(specification, platform, column, absolute)
+            shape = (axis, amplitude, frequency, duration, fade or 0.0)
+            motion_to_judge, seconds = given_motion(platform, motion, *shape, column, absolute)
             for note in motion_notes(motion_to_judge, seconds):
                 line(note)
         verdict = feasibility(platform, motion_to_judge, payload=payload_body)
     print_feasibility(verdict)
-    if json is not None:
-        from twin.analysis.feasibility.feasibility import feasibility_record
-
-        write_json(json, feasibility_record(verdict))
-
-    def figure() -> Any:
-        from twin.analysis.feasibility.feasibility import feasibility_figure
-
-        return feasibility_figure(verdict)
-
-    write_plot(report, figure)
+    write_json(json, feasibility_record(verdict))
+    write_plot(report, lambda: feasibility_figure(verdict))
     raise typer.Exit(int(not verdict.feasible))

@@ -8,7 +8,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import show
 from twin.cli.options import option
-from twin.cli.values import check_files, quantity_option, renamed_fields, write_json
+from twin.cli.values import check_files, given, quantity_option, renamed_fields, write_json
 
 AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
 MethodName = Literal["chirp", "stepped"]
@@ -22,26 +22,22 @@ Actuator = Annotated[int | None, option("Move this actuator by itself, from 1.",
 Method = Annotated[MethodName, option("One sweep, or one sine after the other.")]
 Timestep = Annotated[
     float | None,
-    quantity_option("Step of the engine in s; default: 0.25 ms.", "timestep", "s"),
+    quantity_option("Step of the engine in s; default: 0.25 ms.", "s"),
 ]
-Low = Annotated[float | None, quantity_option("Lowest frequency in Hz; default: 1.", "low", "Hz")]
+Low = Annotated[float | None, quantity_option("Lowest frequency in Hz; default: 1.", "Hz")]
 High = Annotated[
     float | None,
     quantity_option(
         "Highest frequency in Hz; default: 300, of servos and steppers 0.4 of the rate at "
         "which they take positions.",
-        "high",
         "Hz",
     ),
 ]
-Duration = Annotated[
-    float | None, quantity_option("Duration of the sweep in s; default: 10.", "duration", "s")
-]
+Duration = Annotated[float | None, quantity_option("Duration of the sweep in s; default: 10.", "s")]
 PeakSpeed = Annotated[
     float | None,
     quantity_option(
         "Peak speed in m/s or rad/s; default: far within the drives' limits.",
-        "peak_speed",
         "m/s",
         "rad/s",
     ),
@@ -79,13 +75,6 @@ def frequency(
     from twin.control import make_controller
 
     check_files(reads=(machine,), json=json, report=report)
-    measurement_options = {
-        "timestep": timestep,
-        "low": low,
-        "high": high,
-        "length": duration,
-        "speed": peak_speed,
-    }
     with renamed_fields(**FIELD_OPTIONS):
         response = measure_response(
             load(machine, configuration),
@@ -96,7 +85,7 @@ def frequency(
             engine=engine,
             fidelity=fidelity,
             progress=None,
-            **{name: value for name, value in measurement_options.items() if value is not None},
+            **given(timestep=timestep, low=low, high=high, length=duration, speed=peak_speed),
         )
     show(response_results(response), report)
     write_json(json, response_content(response))

@@ -33,7 +33,6 @@ ForcePerCurrent = Annotated[
     float | None,
     quantity_option(
         "Force of a leg's motor per current in N/A or N m/A, for logs with currents.",
-        "force_per_current",
         "N/A",
         "N m/A",
     ),
@@ -113,7 +112,7 @@ def identify(
     signal_logs, sources = _read_logs(logs, mapping, platform)
     with Progress(f"identifying {platform.name}", TYPICAL_EVALUATIONS, every=1) as progress:
         settings = {
-            "spreads": settings_from(spread or (), "spread"),
+            "spreads": settings_from(spread, "spread"),
             "force_per_current": factor,
             "if_unobservable": if_unobservable,
             "window": window_time,

@@ -10,7 +10,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, show, table
 from twin.cli.options import argument, file_option, option
-from twin.cli.values import ANY_ENDING, check_files, quantity_option, write, write_json
+from twin.cli.values import check_files, quantity_option, write, write_json
 
 File = Annotated[Path, argument("Log: .csv, .parquet, .mcap, a saved run, a bag.", metavar="FILE")]
 Map = Annotated[
@@ -65,9 +65,7 @@ Layout = Annotated[
 ]
 ForceUnit = Annotated[str, option("Unit of forces in the thesis layout.", metavar="UNIT")]
 RateUnit = Annotated[str, option("Unit of angular rates in the thesis layout.", metavar="UNIT")]
-Resolution = Annotated[
-    float, quantity_option("Resolution of the spectra in Hz.", "resolution", "Hz")
-]
+Resolution = Annotated[float, quantity_option("Resolution of the spectra in Hz.", "Hz")]
 Phase = Annotated[bool, option("Compensate phases too, not amplitudes alone.", "--phase")]
 Compensated = Annotated[
     Path | None, file_option("Write the motion with the amplification taken out.")
@@ -111,7 +109,7 @@ def imu(
     check_files(
         reads=(machine, motion, log),
         report=report,
-        compensated=(compensated, ANY_ENDING),
+        compensated=(compensated, ""),
         json=json,
     )
     platform = load(machine, configuration)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, progress_bar, table
 from twin.cli.options import option
-from twin.cli.values import quantity_option
+from twin.cli.values import HOLDING_FORCES, constant_forces, given, quantity_option
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
@@ -29,17 +30,11 @@ def list_machines() -> None:
     from twin.machine.machine import gallery_names, machine_names
 
     for group_name, names in (("shipped", machine_names()), ("gallery", gallery_names())):
-        machines = [(name, load(name)) for name in names]
-        rows = [
-            (
-                name,
-                platform.parameters.title,
-                platform.kind,
-                platform.dof,
-                platform.n_actuators,
-            )
-            for name, platform in machines
-        ]
+        rows = []
+        for name in names:
+            platform = load(name)
+            counts = (platform.dof, platform.n_actuators)
+            rows.append((name, platform.parameters.title, platform.kind, *counts))
         table(("machine", "title", "legs", "dof", "actuators"), rows, group_name)
 
 
@@ -92,7 +87,6 @@ def export(
         float | None,
         quantity_option(
             "Longest integration step of a unit in s; default: 1 ms, less with stiff springs.",
-            "timestep",
             "s",
         ),
     ] = None,
@@ -109,10 +103,9 @@ def export(
     from twin.analysis.platform import load
     from twin.engines.export import export as write_model
 
-    unit_options = {"fmi": fmi, "timestep": timestep, "precision": precision}
-    given_options = {name: value for name, value in unit_options.items() if value is not None}
     platform = load(machine, configuration)
-    for path in write_model(platform, form, out, **given_options):
+    unit_options = given(fmi=fmi, timestep=timestep, precision=precision)
+    for path in write_model(platform, form, out, **unit_options):
         line(f"wrote {path} ({path.stat().st_size / 1e3:.0f} kB)")
     if form == "fmu" and any(leg.drive or leg.encoder for leg in platform.parameters.legs):
         line("the unit takes forces of the actuators: it has no drives and no sensors")
@@ -128,14 +121,6 @@ Environments = Annotated[
 ]
 SHORT_DURATION = 0.01
 """[s] Duration of the simulations and of the motion."""
-
-
-class Part(NamedTuple):
-    """One thing that a user may do with a machine, and whose code is compiled."""
-
-    machine: str
-    name: str
-    do: Callable[[], object]
 
 
 @app.command()
@@ -160,61 +145,42 @@ def warm(
         for environment_name in environment or ()
     ]
     platforms = [load(name, configuration) for name in machines or machine_names()]
-    parts = [part for platform in platforms for part in _parts(platform, tasks, engine)]
+    # Each part uses those before it.
+    parts = PARTS | {task: partial(_step, environment=task) for task in tasks}
     rows = []
-    with progress_bar("compiling", len(parts)) as show:
-        for part in parts:
-            show(f"{part.machine}: {part.name}")
+    with progress_bar("compiling", len(platforms) * len(parts)) as show:
+        for platform, (part, do) in product(platforms, parts.items()):
+            show(f"{platform.name}: {part}")
             start_time = clock.perf_counter()
-            part.do()
-            rows.append((part.machine, part.name, clock.perf_counter() - start_time))
+            do(platform, engine)
+            rows.append((platform.name, part, clock.perf_counter() - start_time))
     table(("machine", "part", "time [s]"), rows)
     line(f"compiled or loaded in {sum(row[-1] for row in rows):.0f} s")
 
 
-def _parts(
-    platform: Platform, environments: list[str], engine: options.EngineName
-) -> Iterator[Part]:
-    """Yield the parts that are compiled for a machine; each part uses those before it."""
-    name = platform.name
-    yield Part(name, "kinematics", partial(_kinematics, platform))
-    yield Part(name, "dynamics", partial(_dynamics, platform))
-    yield Part(name, "simulation", partial(_simulate, platform, engine))
-    yield Part(name, "drives and cascade", partial(_track, platform, engine))
-    for environment in environments:
-        yield Part(name, environment, partial(_step, platform, engine, environment))
-
-
-def _kinematics(platform: Platform) -> None:
+def _kinematics(platform: Platform, _: options.EngineName) -> None:
     platform.forward_kinematics(platform.inverse_kinematics(platform.home))
     platform.jacobian(platform.home)
 
 
-def _dynamics(platform: Platform) -> None:
-    import numpy as np
-
-    no_motion = np.zeros(6)
-    forces = platform.inverse_dynamics(platform.home, no_motion, no_motion)
-    platform.forward_dynamics(platform.home, no_motion, forces)
-    platform.energy(platform.home, no_motion)
+def _dynamics(platform: Platform, _: options.EngineName) -> None:
+    at_rest = [0.0] * 6
+    forces = constant_forces(platform, HOLDING_FORCES, None)
+    platform.forward_dynamics(platform.home, at_rest, forces)
+    platform.energy(platform.home, at_rest)
 
 
 def _simulate(platform: Platform, engine: options.EngineName) -> None:
-    import numpy as np
-
-    no_motion = np.zeros(6)
-    holding_forces = platform.inverse_dynamics(platform.home, no_motion, no_motion)
-    platform.simulate(SHORT_DURATION, forces=holding_forces, engine=engine)
+    forces = constant_forces(platform, HOLDING_FORCES, None)
+    platform.simulate(SHORT_DURATION, forces=forces, engine=engine)
 
 
 def _track(platform: Platform, engine: options.EngineName) -> None:
     """Run a short closed loop, which compiles what tracking needs."""
     from twin.cli.closed_loop import closed_loop
-    from twin.cli.motion import motion_specification
     from twin.control import make_controller
 
-    motion = motion_specification("still", "z", None, 1.0, SHORT_DURATION).motion_of(platform)
-    controller = make_controller("cascade", platform, motion)
+    controller = make_controller("cascade", platform, None)
     closed_loop(platform, controller, SHORT_DURATION, engine=engine, fidelity="accurate")
 
 
@@ -225,3 +191,12 @@ def _step(platform: Platform, engine: options.EngineName, environment: str) -> N
     env.reset(seed=0)
     env.step(env.action_space.sample())
     env.close()
+
+
+PARTS: dict[str, Callable[[Platform, options.EngineName], object]] = {
+    "kinematics": _kinematics,
+    "dynamics": _dynamics,
+    "simulation": _simulate,
+    "drives and cascade": _track,
+}
+"""What a user may do with a machine, and whose code `warm` compiles."""

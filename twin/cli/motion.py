@@ -14,28 +14,6 @@ if TYPE_CHECKING:
 
     from twin.model.machine_model import MachineModel
     from twin.motion import Motion
-    from twin.motion.specification import MotionSpecification
-
-
-def motion_specification(
-    name: str,
-    axis: str,
-    amplitude: float | None,
-    frequency: float,
-    duration: float | None = None,
-    fade: float | None = None,
-) -> MotionSpecification:
-    """Return the motion that the options of a command describe.
-
-    Raises:
-        InputError: an amplitude in m along an angle or the like.
-    """
-    from twin.motion.specification import MotionSpecification
-
-    is_length = axis in NUMBERED_AXES and name != "tank"
-    described = "the pitch of a tank course" if name == "tank" else axis
-    in_unit(amplitude, "amplitude", "m" if is_length else "rad", described)
-    return MotionSpecification(name, axis, amplitude, frequency, duration, fade)
 
 
 def refuse_motion_options(context: Context) -> None:
@@ -51,26 +29,41 @@ def refuse_motion_options(context: Context) -> None:
 
 
 def given_motion(
-    specification: MotionSpecification,
     platform: MachineModel,
+    name: str,
+    axis: str,
+    amplitude: float | None,
+    frequency: float,
+    duration: float | None,
+    fade: float | None,
     columns: Sequence[str] | None = None,
     absolute: bool = False,
 ) -> tuple[Motion | None, float]:
     """Return the requested motion, by name or from a file, and how long [s] it is followed.
 
     Args:
-        specification: name or path of the motion, and its settings.
         platform: the machine.
+        name: name or path of the motion.
+        axis: axis that moves.
+        amplitude: [m] or [rad].
+        frequency: [Hz].
+        duration: [s].
+        fade: [s].
         columns: options such as "z=Heave [mm]" for a table.
         absolute: whether a table's axes are in the base frame.
 
     Raises:
-        InputError: unknown name or axis, numbers out of range, or a file that cannot be read.
+        InputError: unknown name or axis, numbers out of range, an amplitude in m along an angle or
+            the like, or a file that cannot be read.
     """
     from twin.logs.motion import read_motion
-    from twin.motion.specification import MOTION_NAMES
+    from twin.motion.specification import MOTION_NAMES, MotionSpecification
 
-    if specification.name in MOTION_NAMES or not Path(specification.name).suffix:
+    is_length = axis in NUMBERED_AXES and name != "tank"
+    described = "the pitch of a tank course" if name == "tank" else axis
+    in_unit(amplitude, "amplitude", "m" if is_length else "rad", described)
+    specification = MotionSpecification(name, axis, amplitude, frequency, duration, fade)
+    if name in MOTION_NAMES or not Path(name).suffix:
         if columns or absolute:
             raise InputError("column, absolute", "are for a motion from a file")
         motion = specification.motion_of(platform)
@@ -79,7 +72,7 @@ def given_motion(
         if any(not title for _, _, title in pairs):
             raise InputError("column", "must be AXIS=TITLE, such as 'z=Heave [mm]'")
         titles = {axis.strip(): title.strip() for axis, _, title in pairs}
-        motion = read_motion(specification.name, platform, columns=titles, absolute=absolute)
+        motion = read_motion(name, platform, columns=titles, absolute=absolute)
     return motion, specification.seconds(motion)
 
 

@@ -129,8 +129,8 @@ def new(
     leg_mass: Annotated[str | None, _value("Mass of one leg.")] = None,
 ) -> None:
     """Write a platform.toml from a data sheet, by options or questions; else a template."""
-    data_fields = {name: value for name, value in locals().items() if name in OPTION_NAMES}
-    data_fields |= {"title": title}
+    known_names = (*OPTION_NAMES, "title")
+    data_fields = {name: value for name, value in locals().items() if name in known_names}
     has_data = any(data_fields.values()) or (legs is None and not template and _on_a_terminal())
     if template or not has_data:
         from twin.machine.file.read import write_template
@@ -161,12 +161,9 @@ def _from_data_sheet(
     if _on_a_terminal() and sheet.missing():
         sheet = _ask_for_missing(sheet, legs)
     option_names = {name: f"--{name.replace('_', '-')}" for name in OPTION_NAMES}
-    first_missing, *others_missing = [option_names[name] for name in sheet.missing()] or [""]
-    if first_missing:
-        message = (
-            f"missing; also needed: {', '.join(others_missing)}" if others_missing else "missing"
-        )
-        raise InputError(first_missing, message)
+    if missing := [option_names[name] for name in sheet.missing()]:
+        others = f"; also needed: {', '.join(missing[1:])}" if missing[1:] else ""
+        raise InputError(missing[0], f"missing{others}")
     with renamed_fields(legs="--legs", **option_names):
         machine_file = write_data_sheet(path, sheet, replace=replace_file)
     line(f"wrote {machine_file}")

@@ -70,9 +70,7 @@ Fidelity = Annotated[
 ]
 Timestep = Annotated[
     float | None,
-    quantity_option(
-        "Engine's step in s; default: half a control period, or shorter.", "timestep", "s"
-    ),
+    quantity_option("Engine's step in s; default: half a control period, or shorter.", "s"),
 ]
 Controller = Annotated[ControllerName, option("Controller of the machine.")]
 Seed = Annotated[int, option("Seed of all random numbers.", min=0)]
@@ -118,21 +116,16 @@ Amplitude = Annotated[
     quantity_option(
         "Amplitude in m or rad, or as '20 mm' or '3 deg'; default: a tenth of an actuator's range, "
         "or what its travel, speed and force allow.",
-        "amplitude",
         "m",
         "rad",
     ),
 ]
-FREQUENCY_OPTION = quantity_option(
-    "Frequency of the sine in Hz; the highest of the chirp.", "frequency", "Hz"
-)
-DURATION_OPTION = quantity_option("Duration of the motion in s.", "duration", "s")
-Frequency = Annotated[float, FREQUENCY_OPTION]
+Frequency = Annotated[
+    float, quantity_option("Frequency of the sine in Hz; the highest of the chirp.", "Hz")
+]
 Duration = Annotated[
     float | None,
-    quantity_option(
-        "Duration of the motion in s; default: the whole of a file, else 4 s.", "duration", "s"
-    ),
+    quantity_option("Duration of the motion in s; default: the whole of a file, else 4 s.", "s"),
 ]
 Columns = Annotated[
     list[str] | None,
@@ -150,7 +143,7 @@ Absolute = Annotated[
 Fade = Annotated[
     float | None,
     quantity_option(
-        "Time in s over which a sine or a chirp rises from rest and falls to rest.", "fade", "s"
+        "Time in s over which a sine or a chirp rises from rest and falls to rest.", "s"
     ),
 ]
 Pose = Annotated[

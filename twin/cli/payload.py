@@ -22,18 +22,15 @@ SenseName = Literal["magnitude", "signed"]
 Dynamic = Annotated[bool, option("Also search under shaking, 2 to 70 Hz.", "--dynamic")]
 Limit = Annotated[
     float | None,
-    quantity_option(
-        "Largest force in N or torque in N m; default: the machine's own.", "limit", "N", "N m"
-    ),
+    quantity_option("Largest force in N or torque in N m; default: the machine's own.", "N", "N m"),
 ]
 FirstMass = Annotated[
-    float | None, quantity_option("First total mass in kg; default: the step.", "first_mass", "kg")
+    float | None, quantity_option("First total mass in kg; default: the step.", "kg")
 ]
 Step = Annotated[
     float | None,
     quantity_option(
         "Mass added each time in kg; default: about a thirtieth of what the machine holds at home.",
-        "step",
         "kg",
     ),
 ]
@@ -101,7 +98,6 @@ def workspace(
         quantity_option(
             "Stiffness of every actuator in N/m, for cranks N m/rad; default: the machine's own "
             "springs, else stiffness relative to that of an actuator.",
-            "stiffness",
             "N/m",
             "N m/rad",
         ),

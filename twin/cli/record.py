@@ -78,8 +78,8 @@ def record(
             if levels:
                 log_file = first_episode.with_stem(f"{first_episode.stem}_{actor}")
             line(f"wrote {write_log(episode_log(recording), log_file)}")
-    titles = ("level" if levels else "policy", "actor")
-    table((*titles, *TABLE_COLUMNS), rows)
+    titles = ("actor", "episodes", "steps", "mean return", "least", "largest", "size [MB]")
+    table(("level" if levels else "policy", *titles), rows)
 
 
 def _say_changes(environment: str, policy: str, own_options: dict[str, Any]) -> None:
@@ -108,9 +108,6 @@ def _levels(
     id_prefix, _, version = dataset.rpartition("-")
     ids = {level: f"{id_prefix}/{level}-{version}" for level in DATASET_LEVELS}
     return ids, {**expert_of(environment).options, **own_options}
-
-
-TABLE_COLUMNS = ("episodes", "steps", "mean return", "least", "largest", "size [MB]")
 
 
 def _row(name: str, dataset: Any) -> tuple[Cell, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.motion import given_motion, motion_specification
+from twin.cli.motion import given_motion
 from twin.cli.options import file_option, option
 from twin.cli.values import quantity_option, renamed_fields
 from twin.errors import InputError
@@ -47,19 +47,17 @@ Ghost = Annotated[bool, option("Draw the reference pose too, in green.", "--ghos
 Dark = Annotated[bool, option("Draw ground and sky dark.", "--dark/--light")]
 FrameRate = Annotated[
     float | None,
-    quantity_option(
-        "Pictures per second in Hz; default: 30 for mp4, 15 for gif.", "frame_rate", "Hz"
-    ),
+    quantity_option("Pictures per second in Hz; default: 30 for mp4, 15 for gif.", "Hz"),
 ]
 Playback = Annotated[float, option("Speed of the film; 0.1 is ten times slower than the machine.")]
 Start = Annotated[
     float | None,
-    quantity_option("Instant of the run in s at which the film begins.", "start", "s"),
+    quantity_option("Instant of the run in s at which the film begins.", "s"),
 ]
 Instant = Annotated[
     float | None,
     quantity_option(
-        "Instant of the run in s of the picture; default: farthest from the start.", "instant", "s"
+        "Instant of the run in s of the picture; default: farthest from the start.", "s"
     ),
 ]
 
@@ -115,8 +113,8 @@ def render(
     payload = None
     if replay is None:
         platform: MachineModel = load(machine, configuration)
-        spec = motion_specification(motion or "sine", axis, amplitude, frequency, duration, fade)
-        reference, seconds = given_motion(spec, platform)
+        shape = (axis, amplitude, frequency, duration, fade)
+        reference, seconds = given_motion(platform, motion or "sine", *shape)
         simulate = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
         run = simulate(platform, make_controller(controller, platform, reference), seconds)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +14,14 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Notices, interruption, line, paragraph
 from twin.cli.options import file_option, option
-from twin.cli.tables.shadow import AlarmTable, counts, faults, live_table, refusals, refused_lines
+from twin.cli.tables.shadow import (
+    AlarmTable,
+    counts,
+    fault_lines,
+    live_table,
+    refusals,
+    refused_lines,
+)
 from twin.cli.values import check_files, quantity_option
 from twin.errors import InputError
 
@@ -58,17 +64,15 @@ Limits = Annotated[
         "Sizes that are worth an alarm, TOML; a file that does not exist is written with defaults."
     ),
 ]
-Rate = Annotated[float, quantity_option("Samples per second in Hz, at least 200.", "rate", "Hz")]
+Rate = Annotated[float, quantity_option("Samples per second in Hz, at least 200.", "Hz")]
 Learning = Annotated[
     float,
-    quantity_option("Time in s in which the machine is taken for healthy.", "learning", "s"),
+    quantity_option("Time in s in which the machine is taken for healthy.", "s"),
 ]
-Ring = Annotated[float, quantity_option("Time in s that is kept for --log.", "ring", "s")]
+Ring = Annotated[float, quantity_option("Time in s that is kept for --log.", "s")]
 Duration = Annotated[
     float | None,
-    quantity_option(
-        "Time of the machine in s after which the shadow ends; default: never.", "duration", "s"
-    ),
+    quantity_option("Time of the machine in s after which the shadow ends; default: never.", "s"),
 ]
 
 Page = Annotated[bool, option("Show machine and twin on a page in the browser.", "--page")]
@@ -138,7 +142,7 @@ def shadow(
         )
         session = ShadowSession(shadow_model, samples, telemetry=estimate_sender, recorder=recorder)
         window = _window(platform, port, not no_browser, resources) if page else None
-        _play(session, first_sample, alarm_table, duration, window)
+        _run(session, first_sample, alarm_table, duration, window)
     _finish(session, alarm_table)
     raise typer.Exit(int(bool(session.alarms)))
 
@@ -154,24 +158,6 @@ def _window(
     exit_stack.callback(window.close)
     line(f"page: {window.url}", bold=True)
     return window
-
-
-def _play(
-    session: ShadowSession,
-    first: Sample,
-    table: AlarmTable,
-    duration: float | None,
-    window: ShadowWindow | None,
-) -> None:
-    """Feed the shadow until the end, then write the log, whatever has ended it."""
-    try:
-        with interruption() as is_interrupted:
-            _run(session, first, table, duration, window, is_interrupted)
-    finally:  # before anything is printed: the terminal may be gone
-        log_file = session.finish()
-        with suppress(OSError):
-            if log_file is not None:
-                line(f"wrote {log_file}")
 
 
 def _check_targets(source: str, log: Path | None, alarms: Path | None) -> None:
@@ -266,31 +252,39 @@ def _run(
     table: AlarmTable,
     duration: float | None,
     window: ShadowWindow | None,
-    is_interrupted: Callable[[], bool],
 ) -> None:
     """Feed the shadow until its source ends, or an end is requested; print alarms and refusals.
 
-    On a terminal a live table shows them.
+    On a terminal a live table shows them. Then write the log, whatever has ended it.
     """
     from rich.console import Console
     from rich.live import Live
 
     console, alarms_shown, next_refresh, notices = Console(), 0, 0.0, Notices()
-    session.process(first)
-    with Live(console=console, auto_refresh=False, transient=False) as live:
-        while not (session.source.ended or is_interrupted()):
-            session.receive(POLL_INTERVAL)
-            if window is not None:
-                window.offer(session)
-            if len(session.alarms) > alarms_shown:
-                new_alarms, alarms_shown = session.alarms[alarms_shown:], len(session.alarms)
-                table.add(new_alarms)
-                for alarm in new_alarms if not console.is_terminal else ():
-                    paragraph(f"{alarm}; look at {alarm.parts_to_check}")
-            if console.is_terminal and clock.monotonic() >= next_refresh:
-                live.update(live_table(session), refresh=True)
-                next_refresh = clock.monotonic() + REFRESH_INTERVAL
-            elif not console.is_terminal:
-                notices.show_due(lambda: [*refusals(session), *faults(session, table)])
-            if duration is not None and session.elapsed >= duration:
-                return
+    live = Live(console=console, auto_refresh=False, transient=False)
+    try:
+        with interruption() as is_interrupted, live:
+            session.process(first)
+            while not (session.source.ended or is_interrupted()):
+                session.receive(POLL_INTERVAL)
+                if window is not None:
+                    window.offer(session)
+                if len(session.alarms) > alarms_shown:
+                    new_alarms, alarms_shown = session.alarms[alarms_shown:], len(session.alarms)
+                    table.add(new_alarms)
+                    for alarm in new_alarms if not console.is_terminal else ():
+                        paragraph(f"{alarm}; look at {alarm.parts_to_check}")
+                if console.is_terminal and clock.monotonic() >= next_refresh:
+                    live.update(live_table(session), refresh=True)
+                    next_refresh = clock.monotonic() + REFRESH_INTERVAL
+                elif not console.is_terminal:
+                    notices.show_due(
+                        lambda: [*refusals(session), *fault_lines(session.recorder, table)]
+                    )
+                if duration is not None and session.elapsed >= duration:
+                    return
+    finally:  # before anything is printed: the terminal may be gone
+        log_file = session.finish()
+        if log_file is not None:
+            with suppress(OSError):
+                line(f"wrote {log_file}")

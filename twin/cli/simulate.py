@@ -9,7 +9,7 @@ from typing import Annotated
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
-from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.motion import given_motion, motion_notes
 from twin.cli.options import argument, file_option, option
 from twin.cli.values import (
     HOLDING_FORCES,
@@ -25,13 +25,11 @@ from twin.cli.values import (
 )
 
 Duration = Annotated[
-    float, quantity_option("Simulated time in s, a multiple of the time step.", "duration", "s")
+    float, quantity_option("Simulated time in s, a multiple of the time step.", "s")
 ]
 Timestep = Annotated[
     float | None,
-    quantity_option(
-        "Time step in s; default: 1 ms, or shorter for stiff machines.", "timestep", "s"
-    ),
+    quantity_option("Time step in s; default: 1 ms, or shorter for stiff machines.", "s"),
 ]
 Force = Annotated[
     str,
@@ -90,10 +88,9 @@ def simulate(
     names = [f"{axis} [m]" for axis in "xyz"] + [f"q{part} [1]" for part in "wxyz"]
     coordinate, unit_name = platform.parameters.leg.coordinate, platform.coordinate_unit
     names += [f"{coordinate} {k + 1} [{unit_name}]" for k in range(platform.n_actuators)]
-    first_and_last = ([*motion.pose[k], *motion.lengths[k]] for k in (0, -1))
     columns = [
-        [f"{round(value, 6) + 0.0:.6f}" for value in values_at_end]
-        for values_at_end in first_and_last
+        [f"{round(value, 6) + 0.0:.6f}" for value in (*motion.pose[k], *motion.lengths[k])]
+        for k in (0, -1)
     ]
     times = [f"at {number(float(motion.time[k]))} s" for k in (0, -1)]
     table(("quantity", *times), zip(names, *columns, strict=True))
@@ -107,7 +104,7 @@ def simulate(
 
 
 Motion = Annotated[str, argument(f"{options.MOTION_HELP}.", metavar="MOTION")]
-Cycle = Annotated[float, quantity_option("Time between two rows in s.", "cycle", "s")]
+Cycle = Annotated[float, quantity_option("Time between two rows in s.", "s")]
 Units = Annotated[
     str | None,
     option("Unit of the coordinates, such as mm or deg; default: m, or rad of cranks."),
@@ -143,8 +140,6 @@ def setpoints(
     Raises:
         InputError: a motion that the machine cannot do, an invalid value, or a file that exists.
     """
-    import numpy as np
-
     from twin.analysis.platform import load
     from twin.basics.arrays import one_of
     from twin.basics.text_table import csv_text
@@ -157,8 +152,8 @@ def setpoints(
     platform = load(machine, configuration)
     units_in_si = UNITS[platform.coordinate_unit]
     unit = one_of(units or platform.coordinate_unit, "units", units_in_si)
-    specification = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-    motion_to_sample, seconds = given_motion(specification, platform, column, absolute)
+    shape = (axis, amplitude, frequency, duration, fade)
+    motion_to_sample, seconds = given_motion(platform, motion, *shape, column, absolute)
     if motion_to_sample is None:
         raise InputError("motion", "'still' has no setpoints; give a motion or a file")
     for note in motion_notes(motion_to_sample, seconds):
@@ -173,9 +168,7 @@ def setpoints(
         raise InputError(
             "motion", f"leaves the actuators' ranges at {first_time:.4g} s: see twin feasible"
         )
-    zero_coordinates = (
-        platform.minimum_coordinates if from_minimum else np.zeros(platform.n_actuators)
-    )
-    values = (reference.coordinates - zero_coordinates) / units_in_si[unit]
+    zero = platform.minimum_coordinates if from_minimum else 0.0
+    values = (reference.coordinates - zero) / units_in_si[unit]
     titles = ["time [s]", *(f"leg {k + 1} [{unit}]" for k in range(platform.n_actuators))]
     write(out, csv_text(titles, [reference.time, *values.T]))

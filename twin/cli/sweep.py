@@ -135,7 +135,7 @@ def sweep(
     changes = {"controllers": controller, "payloads": payload, "seeds": seeds}
     changes |= {"engines": engine, "configurations": configuration, "samples": samples}
     changes = {name: value for name, value in changes.items() if value}
-    plan = described(subject, set_ or [], changes | settings_from(field or [], "field"))
+    plan = described(subject, set_ or [], changes | settings_from(field, "field"))
     folder = default_folder(plan) if out is None else out
     start_time = clock.perf_counter()
     try:

@@ -11,9 +11,10 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, paragraph, table
-from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.motion import given_motion, motion_notes
 from twin.cli.options import file_option
 from twin.cli.values import TRAJECTORY_ENDINGS, check_files, save, write_plot
+from twin.errors import InputError
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
@@ -67,11 +68,12 @@ def track(
         reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), readings=(readings, ".csv"), report=report
     )
     platform = load(machine, configuration, limits=not no_limits)
-    if readings is not None:
-        _check_sensor(platform)
+    if readings is not None and platform.parameters.imu is None:
+        message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
+        raise InputError("readings", message)
     engine_step = None if timestep is None else positive(timestep, "timestep")
-    spec = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-    reference, seconds = given_motion(spec, platform, column, absolute)
+    shape = (axis, amplitude, frequency, duration, fade)
+    reference, seconds = given_motion(platform, motion, *shape, column, absolute)
     for note in (*motion_notes(reference, seconds), *generic_note(platform)):
         line(note)
     print_banner(platform, reference)
@@ -92,19 +94,6 @@ def track(
     if readings is not None:
         line(f"wrote {write_inertial_log(_inertial_log(run, platform), readings)}")
     raise typer.Exit(int(bool(run.stopped)))
-
-
-def _check_sensor(platform: Platform) -> None:
-    """Refuse the option `--readings` for a machine without an inertial sensor.
-
-    Raises:
-        InputError: the machine has none.
-    """
-    from twin.errors import InputError
-
-    if platform.parameters.imu is None:
-        message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
-        raise InputError("readings", message)
 
 
 def _print_end(run: Trajectory, platform: Platform) -> None:
@@ -143,17 +132,13 @@ def _print_errors(run: Trajectory, platform: Platform) -> None:
     from twin.analysis.tracking import TrackingErrors
     from twin.control.cascade import has_encoders, takes_positions
 
-    errors, unit = TrackingErrors(run), platform.coordinate_unit
-    rms_errors = errors.root_mean_square()
+    errors = TrackingErrors(run)
     largest = (errors.position.max(), errors.rotation.max(), np.abs(errors.actuators).max())
+    names, units = ("position", "rotation", "actuators"), ("m", "rad", platform.coordinate_unit)
     rows = [
-        (name, 1e3 * rms_error, 1e3 * float(largest_error), f"m{error_unit}")
-        for name, rms_error, largest_error, error_unit in zip(
-            ("position", "rotation", "actuators"),
-            rms_errors,
-            largest,
-            ("m", "rad", unit),
-            strict=True,
+        (name, 1e3 * rms_error, 1e3 * float(largest_error), f"m{unit}")
+        for name, rms_error, largest_error, unit in zip(
+            names, errors.root_mean_square(), largest, units, strict=True
         )
     ]
     if takes_positions(platform) and not has_encoders(platform):

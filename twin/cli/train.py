@@ -79,16 +79,14 @@ def train(
             engine=engine,
             randomisation=randomisation,
         ),
-        hyperparameters=settings_from(hyperparameter or (), "hyperparameter"),
+        hyperparameters=settings_from(hyperparameter, "hyperparameter"),
         resume=resume,
         checkpoint_every=checkpoint_every,
         threads=threads,
         command=command_line(),
     )
-    run_time, processor_time = (
-        clock.perf_counter() - start_time,
-        clock.process_time() - start_processor_time,
-    )
+    run_time = clock.perf_counter() - start_time
+    processor_time = clock.process_time() - start_processor_time
     state_text = "finished" if training.finished else "interrupted; continue with --resume"
     line(
         f"{training.steps} steps in {run_time:.0f} s ({processor_time:.0f} s of processor time): "
@@ -146,9 +144,6 @@ def evaluate(
     from twin.training.evaluation import evaluate as run
 
     check_files(json=json, markdown=(markdown, ".md"))
-    environment_settings = environment_options(
-        option, machine=machine, configuration=configuration, randomisation=randomisation
-    )
     engines = engine or get_args(options.EngineName)
     part_count = count_parts(len(policy), len(engines), episodes)
     with progress_bar("evaluating", part_count, done=1) as show:
@@ -158,7 +153,9 @@ def evaluate(
             engines=engines,
             episodes=episodes,
             seed=seed,
-            options=environment_settings,
+            options=environment_options(
+                option, machine=machine, configuration=configuration, randomisation=randomisation
+            ),
             jobs=jobs or ((os.cpu_count() or 1) if find_spec("joblib") else 1),
             show=show,
         )

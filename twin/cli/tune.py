@@ -16,6 +16,7 @@ from twin.cli.console import line, table
 from twin.cli.options import file_option, option
 from twin.cli.values import (
     check_files,
+    given,
     in_unit,
     quantities,
     quantity_option,
@@ -38,7 +39,7 @@ GAIN_UNITS = (
 
 def _seconds(bound: str) -> Any:
     text = f"Longest {bound} allowed in s; default: that of the loop's specification."
-    return quantity_option(text, bound.replace(" ", "_"), "s")
+    return quantity_option(text, "s")
 
 
 def _gains(text: str) -> Any:
@@ -50,7 +51,6 @@ Size = Annotated[
     quantity_option(
         "Size of the step: speed of the actuators in m/s or rad/s for the velocity loop, height in "
         "m for the position loop; default: a round number that suits the machine.",
-        "size",
         "m/s",
         "rad/s",
         "m",
@@ -119,23 +119,25 @@ def tune(
     check_files(reads=(machine,), replace=replace, out=(out, ".toml"))
     platform = load(machine, configuration)
     units = _units(platform, loop)
-    search = {
-        name: quantities(text, name, *units[1:])
-        for name, text in (("first_gains", first_gains), ("low", low), ("high", high))
-    }
+    gains = (first_gains, low, high)
+    first, lowest, highest = (
+        quantities(text, name, *units[1:])
+        for name, text in zip(("first_gains", "low", "high"), gains, strict=True)
+    )
     in_unit(size, "size", units[0], f"the step of this loop of {platform.name}")
-    bounds = {"rise_time": rise_time, "settling_time": settling_time, "overshoot": overshoot}
     if carried and loop == "position":
         raise InputError("carried", "is for the velocity loop")
-    step = _given_options({"size": size, "carried": carried or None})
     study_type = VelocityStudy if loop == "velocity" else PositionStudy
+    step = given(size=size, carried=carried or None)
     study = study_type(engine=engine, fidelity=fidelity, **step)
-    specification = changed(study.specification, **_given_options(bounds))
-    search["start"] = search.pop("first_gains")
+    bounds = given(rise_time=rise_time, settling_time=settling_time, overshoot=overshoot)
     title = f"tuning the {loop} loop of {platform.name}"
     with renamed_fields(start="first_gains"), _iterations(title) as watch:
         tuning = study.tune(
-            platform, specification=specification, watch=watch, **_given_options(search)
+            platform,
+            specification=changed(study.specification, **bounds),
+            watch=watch,
+            **given(start=first, low=lowest, high=highest),
         )
     _print(tuning)
     snippet = control_snippet(platform, tuning)
@@ -166,11 +168,6 @@ def _iterations(title: str) -> Iterator[Callable[[Trial], None]]:
         yield watch
 
 
-def _given_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were given."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def _print(tuning: Tuning) -> None:
     """Print every iteration, and whether the specification is met."""
     from twin.analysis.tuning.tuning import gains_text
@@ -178,19 +175,11 @@ def _print(tuning: Tuning) -> None:
     rows = []
     for k, trial in enumerate(tuning.search.trials):
         figures = tuning.figures(trial)
-        rows.append(
-            (
-                k,
-                gains_text(tuning, trial.parameters),
-                100.0 * trial.violation,
-                1e3 * figures.rise_time,
-                1e3 * figures.settling_time,
-                100.0 * figures.overshoot,
-                trial.responses,
-            )
-        )
+        times = (1e3 * figures.rise_time, 1e3 * figures.settling_time)
+        percents = (100.0 * trial.violation, *times, 100.0 * figures.overshoot)
+        rows.append((k, gains_text(tuning, trial.parameters), *percents, trial.responses))
     figure_names = ("violation [%]", "rise [ms]", "settling [ms]", "overshoot [%]", "responses")
     title = f"{tuning.machine} on {tuning.engine}: {tuning.loop} loop"
     table(("iteration", "gains", *figure_names), rows, title)
-    verdict = "specification met" if tuning.search.met else "specification not met"
-    line(f"{verdict}: {tuning.search.reason}", bold=True)
+    verdict = "met" if tuning.search.met else "not met"
+    line(f"specification {verdict}: {tuning.search.reason}", bold=True)

@@ -37,10 +37,9 @@ def validate(
     # MuJoCo and Bullet take very light parts of legs with more mass than the file gives them.
     for note in raised_mass_notes(names):
         line(note)
-    rows = []
-    for entry in content["cases"]:
-        rows.append([entry[key] for key in ("verdict", "machine", "case", "title", "seconds")])
-    table(("verdict", "machine", "case", "title", "time [s]"), rows)
+    keys = ("verdict", "machine", "case", "title")
+    rows = ([entry[key] for key in (*keys, "seconds")] for entry in content["cases"])
+    table((*keys, "time [s]"), rows)
     for entry in content["cases"]:
         label = f"{entry['machine']}, {entry['case']}"
         if entry["error"]:
@@ -56,10 +55,10 @@ def validate(
                 verdicts = f"{statement['agreement']}, on record is {statement['recorded']}"
                 line(f"fail: {label}: {statement['source']}: {verdicts}")
     counts = content["counts"]
-    judged_count = counts["measures"]["pass"] + counts["measures"]["fail"]
+    passed, failed = (counts["measures"][verdict] for verdict in ("pass", "fail"))
     line(
         f"{content['verdict']}: {counts['cases'] - counts['failed_cases']} of {counts['cases']} "
-        f"cases, {counts['measures']['pass']} of {judged_count} judged measures, "
+        f"cases, {passed} of {passed + failed} judged measures, "
         f"{content['seconds']:.1f} s",
         bold=True,
     )

@@ -16,6 +16,7 @@ import typer
 
 from twin.basics.files import check_replaced, check_writable, write_text
 from twin.basics.optional import optional
+from twin.cli.application import BadQuantity
 from twin.cli.console import line
 from twin.errors import InputError, brief
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 HOLDING_FORCES = "hold"
 """Value of --force that stands for the forces that hold a machine at its initial pose."""
-
-ANY_ENDING = ""
-"""Stands for any ending of a file name."""
 
 PAGE_ENDING = ".html"
 """Ending of the file names of pages."""
@@ -158,32 +156,35 @@ def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
     import numpy as np
 
     if text.strip() == HOLDING_FORCES:
-        no_motion = np.zeros(6)
-        initial_pose = platform.home if pose is None else pose
-        return platform.inverse_dynamics(initial_pose, no_motion, no_motion)
+        at_rest = np.zeros((2, 6))
+        return platform.inverse_dynamics(platform.home if pose is None else pose, *at_rest)
     values = quantities(text, "force", platform.force_unit) or []
     if len(values) not in (1, platform.n_actuators):
         raise InputError(
             "force",
             f"give one number, {platform.n_actuators} numbers separated by commas, or "
-            f"'{HOLDING_FORCES}'; "
-            f"got {len(values)} numbers",
+            f"'{HOLDING_FORCES}'; got {len(values)} numbers",
         )
     return np.broadcast_to(np.array(values), (platform.n_actuators,)).copy()
 
 
-def settings_from(texts: Iterable[str], option: str) -> dict[str, Any]:
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that were given: those that are not None."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def settings_from(texts: Iterable[str] | None, option: str) -> dict[str, Any]:
     """Return settings by name; a value is JSON, or else the text itself.
 
     Args:
-        texts: such as "preview=5", "motion=null", "layers=[64, 64]".
+        texts: such as "preview=5", "motion=null", "layers=[64, 64]"; None for none.
         option: name of the option, for the message.
 
     Raises:
         InputError: a text without =, or a name that comes twice.
     """
     settings = {}
-    for item in texts:
+    for item in texts or ():
         name, equal_sign, text = item.partition("=")
         if not equal_sign or not name.strip():
             raise InputError(option, f"must look like name=value, not {item!r}")
@@ -206,14 +207,11 @@ def environment_options(texts: Iterable[str] | None, **named_options: Any) -> di
     Raises:
         InputError: a text that is no setting, or an option that is given both ways.
     """
-    options = settings_from(texts or (), "option")
-    for name, value in named_options.items():
-        if value is None:
-            continue
+    options, named_options = settings_from(texts, "option"), given(**named_options)
+    for name in named_options:
         if name in options:
             raise InputError("option", f"{name} is given twice")
-        options[name] = value
-    return options
+    return options | named_options
 
 
 MAX_UNITS_SHOWN = 3
@@ -276,10 +274,9 @@ def quantities(text: str | None, field: str, *units: str) -> list[float] | None:
     """
     if text is None:
         return None
-    parts = text.split(",")
-    part_units = [units[min(k, len(units) - 1)] for k in range(len(parts))]
     return [
-        quantity(part.strip(), field, unit) for part, unit in zip(parts, part_units, strict=True)
+        quantity(part.strip(), field, units[min(k, len(units) - 1)])
+        for k, part in enumerate(text.split(","))
     ]
 
 
@@ -301,21 +298,16 @@ def in_unit(value: float | None, field: str, unit: str, use: str) -> float | Non
     return value
 
 
-def quantity_option(text: str, field: str, *units: str) -> Any:
+def quantity_option(text: str, *units: str) -> Any:
     """Return an option that is a quantity in one of some SI units, with its help text."""
-    return typer.Option(help=text, metavar="QUANTITY", parser=_parser(field, units))
-
-
-def _parser(field: str, units: tuple[str, ...]) -> Callable[[Any], Any]:
-    """Return the parser of an option's value, whose errors name the option."""
 
     def parse(value: Any) -> Any:
         try:
-            return None if value is None else quantity(value, field, *units)
+            return None if value is None else quantity(value, "option", *units)
         except InputError as error:
-            raise typer.BadParameter(error.message, param_hint=field) from None
+            raise BadQuantity(error.message) from None
 
-    return parse
+    return typer.Option(help=text, metavar="QUANTITY", parser=parse)
 
 
 def pose_of(platform: Platform, text: str | None, field: str = "pose") -> FloatArray | None:

@@ -16,9 +16,9 @@ from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import interruption, line, paragraph
-from twin.cli.motion import given_motion, motion_specification, refuse_motion_options
+from twin.cli.motion import given_motion, refuse_motion_options
 from twin.cli.options import file_option, option
-from twin.cli.values import renamed_fields
+from twin.cli.values import given, renamed_fields
 from twin.errors import InputError
 
 if TYPE_CHECKING:
@@ -90,9 +90,8 @@ def view(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
-    settings: dict[str, Any] = {"engine": engine, "controller": controller, "comparison": compare}
-    given_settings = {name: value for name, value in settings.items() if value is not None}
-    given_settings |= {"limits": False} if no_limits else {}
+    limits = False if no_limits else None
+    given_settings = given(engine=engine, controller=controller, comparison=compare, limits=limits)
     _check(context, given_settings)
     if not desktop:
         optional("viser")
@@ -112,8 +111,8 @@ def view(
         make_page = partial(machine_page, session=live, upload_limit=upload_limit)
     try:
         if motion is not None:
-            spec = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-            reference, _ = given_motion(spec, live.platform)
+            shape = (axis, amplitude, frequency, duration, fade)
+            reference, _ = given_motion(live.platform, motion, *shape)
             if reference is not None:
                 live.play(reference, loop=True)
         if desktop:
@@ -171,11 +170,9 @@ def _replay(machine: str | None, configuration: str | None, file: Path) -> Shown
     from twin.simulation.live.runner import Replay
     from twin.simulation.simulate import Trajectory
 
-    machine_or_platform = (
-        machine if machine is None or configuration is None else load(machine, configuration)
-    )
+    platform = load(machine, configuration) if machine and configuration else machine
     with renamed_fields(path="replay", trajectory="replay"):
-        replay = Replay(Trajectory.load(file), machine_or_platform)
+        replay = Replay(Trajectory.load(file), platform)
     return replay, partial(replay_page, replay=replay)
 
 
@@ -184,14 +181,13 @@ def _environment(
     policy: str | None,
     machine: str | None,
     configuration: str | None,
-    given: dict[str, Any],
+    settings: dict[str, Any],
 ) -> Shown:
     """Return an environment under a policy and its page."""
     from twin.page.environment import EnvironmentSession, environment_page
 
-    options = {"machine": machine, "configuration": configuration, **given}
-    given_settings = {key: value for key, value in options.items() if value is not None}
-    session = EnvironmentSession(name, policy, **given_settings)
+    options = given(machine=machine, configuration=configuration) | settings
+    session = EnvironmentSession(name, policy, **options)
     if session.changes:
         paragraph(session.changes, bold=True)
     return session, partial(environment_page, session=session)
@@ -212,8 +208,8 @@ def serve(
                 if server.warning:
                     line(server.warning)
                 is_opened = browser and server.show()
-                state_text = "opened in the browser" if is_opened else "open this address"
-                line(f"{state_text}; Ctrl-C ends it")
+                state = "opened in the browser" if is_opened else "open this address"
+                line(f"{state}; Ctrl-C ends it")
                 while not is_interrupted():
                     time.sleep(POLL_INTERVAL)
             finally:

@@ -200,12 +200,7 @@ def _coefficients(square: FloatArray, angle: FloatArray) -> tuple[FloatArray, ..
     )
     b = np.polynomial.Polynomial([(-1) ** k / factorial(2 * k + 2) for k in range(SERIES_TERMS)])
     c = np.polynomial.Polynomial([(-1) ** k / factorial(2 * k + 3) for k in range(SERIES_TERMS)])
-    series = (
-        b(series_argument),
-        c(series_argument),
-        b.deriv()(series_argument),
-        c.deriv()(series_argument),
-    )
+    series = [polynomial(series_argument) for polynomial in (b, c, b.deriv(), c.deriv())]
     return tuple(
         np.where(square < SERIES_BELOW, s, e) for s, e in zip(series, closed_form, strict=True)
     )
@@ -271,11 +266,10 @@ def rotational_motion(
         `rodrigues_kinematics` and `rotation_vector_kinematics`.
     """
     angle_convention = convention(name)
+    inputs = {"angles": angles, "rates": rates, "accelerations": accelerations}
     size = len(angle_convention.angles)
     shape, flat_arrays = flatten_batch(
-        angles=as_floats(angles, "angles", size),
-        rates=as_floats(rates, "rates", size),
-        accelerations=as_floats(accelerations, "accelerations", size),
+        **{field: as_floats(value, field, size) for field, value in inputs.items()}
     )
     with np.errstate(over="ignore", invalid="ignore"):
         if name == "rodrigues":
@@ -323,16 +317,15 @@ class Fade(NamedTuple):
         """Return the window and its first two time derivatives at `time` `(m,)` [s]."""
         value, rate, acceleration = np.ones_like(time), np.zeros_like(time), np.zeros_like(time)
         # The two transitions never overlap, so they may be added instead of multiplied.
-        if self.fade_in:
-            rise, slope, curvature = minimum_jerk(time / self.fade_in)
-            value += rise - 1.0
-            rate += slope / self.fade_in
-            acceleration += curvature / self.fade_in**2
-        if self.fade_out:
-            rise, slope, curvature = minimum_jerk((self.duration - time) / self.fade_out)
-            value += rise - 1.0
-            rate -= slope / self.fade_out
-            acceleration += curvature / self.fade_out**2
+        for fade, sign, fade_time in (
+            (self.fade_in, 1.0, time),
+            (self.fade_out, -1.0, self.duration - time),
+        ):
+            if fade:
+                rise, slope, curvature = minimum_jerk(fade_time / fade)
+                value += rise - 1.0
+                rate += sign * slope / fade
+                acceleration += curvature / fade**2
         return value, rate, acceleration
 
     def apply(self, time: FloatArray, sample: AxisSample) -> AxisSample:
@@ -372,11 +365,8 @@ def motion_of_axes(axes: AxisSample, center: FloatArray, convention: str) -> Mot
     )
     twist = np.hstack([rates[:, :3], rotation.velocity])
     acceleration = np.hstack([accelerations[:, :3], rotation.acceleration])
-    return MotionSample(
-        pose.reshape((*shape, 7)),
-        twist.reshape((*shape, 6)),
-        acceleration.reshape((*shape, 6)),
-    )
+    parts = (pose, twist, acceleration)
+    return MotionSample(*(part.reshape((*shape, part.shape[1])) for part in parts))
 
 
 def as_center(value: Any) -> FloatArray:
@@ -441,12 +431,7 @@ class Motion(ABC):
                 f"together {fade.fade_in + fade.fade_out:g} s, longer than the motion's "
                 f"{seconds:g} s; shorten them or give a longer duration",
             )
-        self._set(
-            center=pose,
-            duration=seconds,
-            convention=convention,
-            fade=fade,
-        )
+        self._set(center=pose, duration=seconds, convention=convention, fade=fade)
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

@@ -6,7 +6,7 @@ a sum of sines are exact; they come from one series.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import pi, sqrt
 from typing import Any, NamedTuple
 
@@ -44,6 +44,11 @@ BLOCK_SIZE = 2_000_000
 """Largest number of values in memory while a series is evaluated: 32 MB."""
 
 PHASE_CHOICES = ("schroeder", "random")
+
+
+def _along(direction: FloatArray, derivatives: Iterable[FloatArray]) -> AxisSample:
+    """Return a function of time `(m,)` and its two derivatives, times a direction `(k,)`."""
+    return AxisSample(*(derivative[:, None] * direction for derivative in derivatives))
 
 
 class ChirpMotion(Motion):
@@ -121,8 +126,7 @@ class ChirpMotion(Motion):
     def _axes(self, time: FloatArray) -> AxisSample:
         phase, omega, slope = self._phase(time)
         sine, cosine = np.sin(phase), np.cos(phase)
-        derivatives = (sine, omega * cosine, slope * cosine - omega**2 * sine)
-        return AxisSample(*(derivative[:, None] * self.amplitude for derivative in derivatives))
+        return _along(self.amplitude, (sine, omega * cosine, slope * cosine - omega**2 * sine))
 
 
 class FourierMotion(Motion):
@@ -378,9 +382,7 @@ class StepMotion(Motion):
         else:
             value, slope, curvature = minimum_jerk((time - self.start) / self.rise)
             slope, curvature = slope / self.rise, curvature / self.rise**2
-        return AxisSample(
-            *(derivative[:, None] * self.displacement for derivative in (value, slope, curvature))
-        )
+        return _along(self.displacement, (value, slope, curvature))
 
 
 Transition = tuple[FloatArray, FloatArray, FloatArray]
@@ -482,7 +484,7 @@ class RestToRestMotion(Motion):
     def _axes(self, time: FloatArray) -> AxisSample:
         value, slope, curvature = LAWS[self.law].transition(time / self.duration)
         derivatives = (value, slope / self.duration, curvature / self.duration**2)
-        return AxisSample(*(derivative[:, None] * self.displacement for derivative in derivatives))
+        return _along(self.displacement, derivatives)
 
 
 def spline_through(time: FloatArray, values: FloatArray, field: str) -> Any:

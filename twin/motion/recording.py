@@ -122,19 +122,15 @@ def _refuse_locked_axes(
 ) -> None:
     """Raise InputError if the motion needs an axis that the machine cannot move."""
     free = free_axes(platform)
-    values = np.abs(motion.axes(time).values)
+    sizes = np.abs(motion.axes(time).values).max(axis=0)
     sign_distances = [
         np.linalg.norm(reference_pose[:, 3:] - sign * constrained_pose[:, 3:], axis=1)
         for sign in (1.0, -1.0)
     ]
     rotation_errors = 4.0 * np.arcsin(0.5 * np.minimum(*sign_distances))
-    for column, axis in enumerate(motion.axis_names):
-        errors = (
-            np.abs(reference_pose - constrained_pose)[:, column]
-            if axis in POSITION_AXES
-            else rotation_errors
-        )
-        size = float(values[:, column].max())
+    position_errors = np.abs(reference_pose - constrained_pose)[:, :3].T
+    for column, (axis, size) in enumerate(zip(motion.axis_names, sizes, strict=True)):
+        errors = position_errors[column] if axis in POSITION_AXES else rotation_errors
         if axis not in free and size > ROUNDING_TOLERANCE and errors.max() > LOCKED_FRACTION * size:
             raise InputError(
                 "axis",
@@ -200,12 +196,11 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
             deflections = springs["deflection"][:, : machine.n_deflections]
             coordinates = coordinates - (deflections - deflections[0])
             rates = rates - np.gradient(deflections, time[1], axis=0)
-        limit_fractions = [_travel_use(machine, coordinates)]
-        limit_fractions.append(float((np.abs(rates).max(axis=0) / _limits(machine, "speed")).max()))
+        speed_use = (np.abs(rates).max(axis=0) / _limits(machine, "speed")).max()
+        limit_fractions = [_travel_use(machine, coordinates), speed_use]
         if np.isfinite(_limits(machine, "effort")).any():
-            limit_fractions.append(
-                _force_use(machine, machine.inverse_dynamics(*reference, **springs))
-            )
+            forces = machine.inverse_dynamics(*reference, **springs)
+            limit_fractions.append(_force_use(machine, forces))
     except StateError:
         return np.inf
     if isinstance(motion, StepMotion) and motion.rise == 0.0:
@@ -433,8 +428,8 @@ def read_recording(
     """Return the motion recorded in a CSV file.
 
     The first line names the columns, each with its unit: `time [s],z [mm],pitch [deg]`. Names
-    are `time` and those of `RecordedMotion`. Units: s, ms, us, min; m, mm, cm, um, in; rad,
-    mrad, deg; m/s2, mm/s2, g; rad/s2, deg/s2.
+    are `time` and those of `RecordedMotion`. Units are those of machine files, such as ms, mm,
+    deg, g and deg/s2.
 
     Args:
         path: the file.
@@ -477,13 +472,13 @@ def _check_curve(
     values = np.abs(curve(time)).max(axis=0)
     if not np.isfinite(values).all():
         raise InputError(name, "values are too large; check the units")
+    if not check_size:
+        return
     position, acceleration = (
         (LENGTH_QUANTITY, ACCELERATION_QUANTITY)
         if is_linear
         else (ANGLE_QUANTITY, ANGULAR_ACCELERATION_QUANTITY)
     )
-    if not check_size:
-        return
     if values[0] > position.largest:
         raise InputError(
             name,

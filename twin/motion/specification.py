@@ -10,15 +10,9 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_text, positive, quaternion_product, rotated
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
-from twin.motion import (
-    ChirpMotion,
-    Motion,
-    SineMotion,
-    StepMotion,
-    TankTrackMotion,
-)
+from twin.motion import ChirpMotion, Motion, SineMotion, StepMotion, TankTrackMotion
 from twin.motion.motion import POSITION_AXES
-from twin.motion.recording import FITTED_LIMIT_USE, fitted_motion, free_axes
+from twin.motion.recording import BASE_AXES, FITTED_LIMIT_USE, fitted_motion, free_axes
 from twin.rotations import angles_from_quaternion
 
 MOTION_NAMES = ("still", "sine", "step", "lift", "chirp", "tank")
@@ -79,11 +73,12 @@ class MotionSpecification(NamedTuple):
             return None
         if name not in MOTION_NAMES:
             raise InputError("motion", f"must be one of {', '.join(MOTION_NAMES)}, or a file")
-        if name != "tank" and axis not in free_axes(platform):
-            known_axes = ", ".join(free_axes(platform))
+        free = free_axes(platform)
+        if name != "tank" and axis not in free:
             raise InputError(
                 "axis",
-                f"must be one of {known_axes}, in which {platform.name} moves, not {brief(axis)}",
+                f"must be one of {', '.join(free)}, in which {platform.name} moves, "
+                f"not {brief(axis)}",
             )
         if self.amplitude is not None:
             return self.motion_of_size(platform, self.amplitude)
@@ -141,7 +136,7 @@ def axes_from_home(platform: MachineModel, poses: FloatArray) -> FloatArray:
 def default_amplitude(platform: MachineModel, axis: str) -> float:
     """Return a displacement [m] or angle [rad] along an axis that suits the actuators."""
     if platform.coordinate_unit == "rad":
-        column = ("x", "y", "z", "roll", "pitch", "yaw").index(axis)
+        column = BASE_AXES.index(axis)
         rates = np.abs(platform.jacobian(platform.home)[:, column])
         return float(
             STROKE_FRACTION * (platform.stroke / np.maximum(rates, rates.max() * 1e-3)).min()
@@ -155,9 +150,9 @@ def sine_amplitude(platform: MachineModel, axis: str) -> float:
     fallback_amplitude = default_amplitude(platform, axis)
     sine = MotionSpecification("sine", axis, frequency=1.0)
     try:
-        return fitted_motion(
-            platform, lambda size: sine.motion_of_size(platform, size), fallback_amplitude
-        )[1]
+        return fitted_motion(platform, partial(sine.motion_of_size, platform), fallback_amplitude)[
+            1
+        ]
     except InputError:
         return fallback_amplitude
 

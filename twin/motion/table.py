@@ -18,11 +18,14 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, bounded
 from twin.basics.text_table import TIME_NAMES, TextTable, parse_time
 from twin.errors import InputError, brief
-from twin.machine.quantity import TITLE_PATTERN, is_number
+from twin.machine.quantity import (
+    STANDARD_GRAVITY,
+    TITLE_PATTERN,
+    UNIT_SPELLINGS,
+    UNITS,
+    is_number,
+)
 from twin.motion.motion import MAX_SAMPLE, MAX_TIME, MIN_TIME, POSITION_AXES, axis_names
-
-STANDARD_GRAVITY = 9.80665
-"""[m/s2] Standard gravity, the unit g."""
 
 MIN_SAMPLES = 4
 """A cubic spline needs four samples; from six on the spline is quintic."""
@@ -54,45 +57,21 @@ class Quantity(NamedTuple):
     name: str
     si: str
     """its SI unit as written"""
-    factors: dict[str, float]
-    """unit as written -> factor to SI"""
     largest: float
     """[SI] magnitude above which the unit is taken to be wrong"""
 
-
-TIME_QUANTITY = Quantity("time", "s", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}, 1e6)
-LENGTH_QUANTITY = Quantity(
-    "length", "m", {"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "in": 0.0254}, 10.0
-)
-ANGLE_QUANTITY = Quantity(
-    "angle", "rad", {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180.0}, math.pi / 2.0
-)
-ACCELERATION_QUANTITY = Quantity(
-    "acceleration",
-    "m/s2",
-    {"m/s2": 1.0, "m/s^2": 1.0, "mm/s2": 1e-3, "mm/s^2": 1e-3, "g": STANDARD_GRAVITY},
-    500.0,
-)
-ANGULAR_ACCELERATION_QUANTITY = Quantity(
-    "angular acceleration",
-    "rad/s2",
-    {"rad/s2": 1.0, "rad/s^2": 1.0, "deg/s2": math.pi / 180.0, "deg/s^2": math.pi / 180.0},
-    5000.0,
-)
+    @property
+    def factors(self) -> dict[str, float]:
+        """Factor to SI of each unit as written."""
+        return UNITS[self.si]
 
 
-ANGULAR_RATE_QUANTITY = Quantity(
-    "angular rate",
-    "rad/s",
-    {
-        "rad/s": 1.0,
-        "mrad/s": 1e-3,
-        "deg/s": math.pi / 180.0,
-        "deg/h": math.pi / 648000.0,
-        "rpm": math.pi / 30.0,
-    },
-    50.0,
-)
+TIME_QUANTITY = Quantity("time", "s", 1e6)
+LENGTH_QUANTITY = Quantity("length", "m", 10.0)
+ANGLE_QUANTITY = Quantity("angle", "rad", math.pi / 2.0)
+ACCELERATION_QUANTITY = Quantity("acceleration", "m/s2", 500.0)
+ANGULAR_ACCELERATION_QUANTITY = Quantity("angular acceleration", "rad/s2", 5000.0)
+ANGULAR_RATE_QUANTITY = Quantity("angular rate", "rad/s", 50.0)
 
 
 class Column(NamedTuple):
@@ -168,11 +147,7 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
         )
     median = float(np.median(steps))
     if check_size and median > MAX_INTERVAL:
-        raise SampleError(
-            1,
-            "time",
-            f"samples are {median:g} s apart: wrong unit of time?",
-        )
+        raise SampleError(1, "time", f"samples are {median:g} s apart: wrong unit of time?")
     if not MIN_TIME <= time[-1] - time[0] <= MAX_TIME:
         raise SampleError(
             len(time) - 1,
@@ -183,9 +158,8 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
     if steps.min() < MIN_INTERVAL_FRACTION * median:
         row = int(steps.argmin()) + 1
         raise SampleError(row, "time", "hardly later than the sample before; remove one of the two")
-    if largest_gap is None:
-        allowed = DEFAULT_GAP * median
-    else:
+    allowed = DEFAULT_GAP * median
+    if largest_gap is not None:
         allowed = bounded(largest_gap, "largest_gap", MIN_TIME, MAX_TIME)
     if steps.max() > allowed:
         row = int(steps.argmax()) + 1
@@ -257,12 +231,12 @@ def as_columns(
                     f"axis {definitions[name].axis!r} is already given by {other_name!r}; leave "
                     "one out",
                 )
-        result[name] = as_floats(values, name)
-        if result[name].shape != times.shape:
+        result[name] = column = as_floats(values, name)
+        if column.shape != times.shape:
             raise InputError(
-                name, f"must hold one value per time {times.shape}, got {result[name].shape}"
+                name, f"must hold one value per time {times.shape}, got {column.shape}"
             )
-        if np.abs(result[name]).max() > MAX_SAMPLE:
+        if np.abs(column).max() > MAX_SAMPLE:
             raise InputError(name, f"must not exceed {MAX_SAMPLE:g}")
     return times, result
 
@@ -337,7 +311,7 @@ def _unit(
     cell = f"line {table.layout.line}, column {name!r}: "
     if file_unit and requested_unit and file_unit != requested_unit:
         table.fail(f"{cell}the file says {file_unit!r}, you say {requested_unit!r}; remove one")
-    unit = file_unit or requested_unit
+    unit = (file_unit or requested_unit or "").translate(UNIT_SPELLINGS)
     if not unit:
         example = f"{name} [{column.quantity.si}]"
         table.fail(

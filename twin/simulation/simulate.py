@@ -29,7 +29,12 @@ from twin.errors import InputError, SimulationStoppedError, brief
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel, as_model
 from twin.simulation.recorded import files
-from twin.simulation.recorded.figures import comparison_figure, notebook_html, trajectory_figure
+from twin.simulation.recorded.figures import (
+    animation,
+    comparison_figure,
+    notebook_html,
+    trajectory_figure,
+)
 from twin.simulation.recorded.files import RecordedMotion, metadata_of, table_of
 
 if TYPE_CHECKING:
@@ -69,8 +74,6 @@ class Trajectory(RecordedMotion):
             InputError: no rows, or not of this machine.
             MissingDependencyError: plotly is not installed.
         """
-        from twin.simulation.recorded.figures import animation
-
         return animation(self, machine)
 
     def to_dataframe(self) -> Any:
@@ -152,15 +155,14 @@ class RecordedScenes:
             raise InputError("trajectory", "has no rows")
         self.trajectory = trajectory
         self.start, self.end = (float(trajectory.time[k]) for k in (0, -1))
-        self._reference: FloatArray | None = trajectory.signals.get("reference_pose")
 
     def at(self, time: float) -> Scene:
         """Return the scene at a time [s]; times outside the run give its first or last scene."""
         run = self.trajectory
         deflection = row_at(run.time, run.deflection, time) if run.deflection.size else None
-        ghost = None
-        if self._reference is not None:
-            ghost = pose_at(run.signals["time"], self._reference, time)
+        reference, ghost = run.signals.get("reference_pose"), None
+        if reference is not None:
+            ghost = pose_at(run.signals["time"], reference, time)
         return Scene(pose_at(run.time, run.pose, time), deflection, ghost)
 
     def farthest_time(self) -> float:
@@ -177,8 +179,7 @@ class RecordedScenes:
 
 def rows_around(times: FloatArray, time: float) -> tuple[int, int, float]:
     """Return the rows before and after a time, and the second one's fraction."""
-    index_after = int(np.searchsorted(times, time, side="right"))
-    row_after = min(index_after, len(times) - 1)
+    row_after = min(int(np.searchsorted(times, time, side="right")), len(times) - 1)
     row_before = max(row_after - 1, 0)
     interval = times[row_after] - times[row_before]
     fraction = (
@@ -373,14 +374,12 @@ def _trajectory(
     """Return the trajectory; its last row repeats the last forces applied."""
     last_forces = applied_forces[-1:] or [np.zeros(engine.platform.n_actuators)]
     forces = [*applied_forces[: len(states)], *last_forces]
+    columns: dict[str, Any] = {
+        name: np.array([getattr(state, name) for state in states]) for name in State._fields
+    }
     return Trajectory(
-        time=np.array([state.time for state in states]),
-        pose=np.array([state.pose for state in states]),
-        twist=np.array([state.twist for state in states]),
-        lengths=np.array([state.lengths for state in states]),
-        rates=np.array([state.rates for state in states]),
+        **columns,
         forces=np.array(forces[: len(states)]),
-        deflection=np.array([state.deflection for state in states]),
         signals=loop.signals() if loop else {},
         stopped=loop.stopped if loop else "",
         limits=loop.plant.limits if loop else True,
@@ -430,10 +429,10 @@ def _engine(
         return make_engine(engine, platform, timestep, fidelity, **engine_options)
     if not (callable(getattr(engine, "step", None)) and hasattr(engine, "platform")):
         raise InputError("engine", f"must be a name or an engine, not {brief(engine)}")
-    engine_object: Engine = engine
-    if engine_options or engine_object.platform.hash != platform.hash:
+    given_engine: Engine = engine
+    if engine_options or given_engine.platform.hash != platform.hash:
         raise InputError("engine", "must be of this machine, and takes no further options")
-    return engine_object
+    return given_engine
 
 
 def _steps(duration: Any, timestep: float) -> int:

@@ -75,17 +75,17 @@ def test_the_last_plan_goes_on_when_no_solution_is_found(stewart):
     force, rate = begin("braking", 3.0).at(cueing.period * np.arange(70))
     for sample in zip(force[:45], rate[:45], strict=True):
         cueing.step(*sample)
-    assert max_abs(cueing.rates) > 0.01
+    assert max_abs(cueing.state[1]) > 0.01
     cueing.program.solve = lambda problem: type(
         "Solution", (), {"solution": np.full(len(problem.gradient), np.nan), "iterations": 0}
     )()
     rows = []
     for sample in zip(force[45:], rate[45:], strict=True):
         cueing.step(*sample)
-        rows.append(cueing.row())
+        rows.append(cueing.state.copy())
     for _ in range(40):
         cueing.step(force[-1], rate[-1])
-    assert_within(cueing.rates, 0.0, 1e-12)
+    assert_within(cueing.state[1], 0.0, 1e-12)
     assert cueing.followed_fractions[-1] == 0.0
     assert cueing.check.keeps(cueing.plan)
 

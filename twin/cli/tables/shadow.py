@@ -19,6 +19,7 @@ from twin.cli.console import MAX_WIDTH
 from twin.errors import InputError
 
 if TYPE_CHECKING:
+    from twin.logs.recorder import LogRecorder
     from twin.shadow.detectors import Alarm
     from twin.shadow.session import ShadowSession
 
@@ -60,7 +61,7 @@ def live_table(session: ShadowSession) -> RenderableType:
         Text(f"{shadow.machine.name} at {state.time:.1f} s: {state.phase}", style="bold"),
         table,
         *(Text(line) for line in counts(session)),
-        *(Text(text) for text in [*refusals(session), *faults(session)]),
+        *(Text(text) for text in [*refusals(session), *fault_lines(session.recorder)]),
         *(Text(str(alarm), style="bold red") for alarm in session.alarms[-MAX_ALARMS_SHOWN:]),
     )
 
@@ -112,25 +113,20 @@ def refusals(session: ShadowSession) -> list[str]:
     ]
 
 
-def faults(session: ShadowSession, alarms: AlarmTable | None = None) -> list[str]:
+def fault_lines(*writers: LogRecorder | AlarmTable | None) -> list[str]:
     """Return lines about files that cannot be written at present."""
-    texts = [
-        writer.fault for writer in (session.recorder, alarms) if writer is not None and writer.fault
-    ]
-    return [f"{text}; it is tried again" for text in texts]
+    return [f"{writer.fault}; it is tried again" for writer in writers if writer and writer.fault]
 
 
 def refused_lines(
     refusals: Mapping[str, int], latest: Mapping[str, str] | None = None
 ) -> list[str]:
     """Return lines with the reason of each refusal, its count, and the latest case."""
-    lines = []
-    for reason, number in refusals.items():
-        latest_text = (latest or {}).get(reason)
-        lines.append(
-            f"refused: {number} {reason}" + (f" (last: {latest_text})" if latest_text else "")
-        )
-    return lines
+    latest = latest or {}
+    return [
+        f"refused: {number} {reason}" + (f" (last: {latest[reason]})" if reason in latest else "")
+        for reason, number in refusals.items()
+    ]
 
 
 class AlarmTable:
@@ -177,14 +173,6 @@ class AlarmTable:
 
 def _alarm_row(alarm: Alarm) -> tuple[object, ...]:
     leg = "" if alarm.leg is None else alarm.leg
-    size, time_raised = f"{alarm.size:.6g}", datetime.now(UTC).isoformat(timespec="seconds")
-    return (
-        alarm.time,
-        alarm.kind,
-        leg,
-        size,
-        alarm.unit,
-        alarm.note,
-        alarm.parts_to_check,
-        time_raised,
-    )
+    time_raised = datetime.now(UTC).isoformat(timespec="seconds")
+    kind_and_size = (alarm.time, alarm.kind, leg, f"{alarm.size:.6g}", alarm.unit)
+    return (*kind_and_size, alarm.note, alarm.parts_to_check, time_raised)

@@ -117,9 +117,8 @@ class CuedMotion(Motion):
             attitude = rotational_motion(
                 values[:, 3:], rates[:, 3:], accelerations[:, 3:], ANGLE_CONVENTION
             )
-            vector_shape = (len(time), 3)
             home = np.broadcast_to(self.center[3:], (len(time), 4))
-            home_point = rotated(home, np.broadcast_to(self.point, vector_shape))
+            home_point = rotated(home, np.broadcast_to(self.point, (len(time), 3)))
             arm = rotated(attitude.quaternion, home_point)
             speed = cross(attitude.velocity, arm)
             values[:, :3] += home_point - arm
@@ -216,16 +215,12 @@ def machine_ranges(platform: MachineModel) -> MachineRanges:
         for sign in (1.0, -1.0):
             values = np.zeros((SEARCH_STEPS, 6))
             values[:, axis] = sign * fractions
-            zero_rates = np.zeros_like(values)
-            axes = AxisSample(values, zero_rates, zero_rates)
+            axes = AxisSample(values, *np.zeros((2, SEARCH_STEPS, 6)))
             poses = motion.motion_of_axes(axes, platform.home, ANGLE_CONVENTION).pose
             if platform.dof < 6:
                 poses = nearest_allowed(platform.constants.legs, poses)
-            is_within_limits = platform.within_limits(poses)
-            steps_within = (
-                SEARCH_STEPS if is_within_limits.all() else int(np.argmin(is_within_limits))
-            )
-            one_sided_travel.append(steps_within / SEARCH_STEPS)
+            is_within_limits = np.append(platform.within_limits(poses), False)
+            one_sided_travel.append(int(np.argmin(is_within_limits)) / SEARCH_STEPS)
         travel[axis] = min(one_sided_travel)
     return MachineRanges(is_free, travel, np.where(is_free, speed, 0.0))
 
@@ -238,9 +233,8 @@ class CueingAlgorithm(ABC):
         period: [s].
         head: `(3,)` [m] driver's head from the platform's reference point, platform axes.
         point: `(3,)` [m] that the axes displace: the head, or the reference point.
-        values: `(6,)` x, y, z [m], yaw, pitch, roll [rad] of that point about home.
-        rates: `(6,)`.
-        accelerations: `(6,)`.
+        state: `(3, 6)` x, y, z [m], yaw, pitch, roll [rad] of that point about home, their rates
+            and accelerations.
     """
 
     name: ClassVar[str]
@@ -259,15 +253,16 @@ class CueingAlgorithm(ABC):
         self.head = as_vector(head, "head", 3)
         self.point = self.head
         self.period = positive(period, "period")
-        self.values, self.rates, self.accelerations = np.zeros((3, 6))
+        self.state = np.zeros((3, 6))
 
     @abstractmethod
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
         """Advance by one period, with the manoeuvre's sample `(3,)`, `(3,)` at the period's end."""
 
-    def row(self) -> FloatArray:
-        """Return values, rates and accelerations of the six axes `(3, 6)`."""
-        return np.stack([self.values, self.rates, self.accelerations])
+    @property
+    def values(self) -> FloatArray:
+        """Values `(6,)` of the axes."""
+        return np.asarray(self.state[0])
 
 
 def saturated(
@@ -337,6 +332,11 @@ class Channel:
         self.period = period
         self.value, self.rate, self.acceleration = np.zeros((3, size))
 
+    @property
+    def state(self) -> FloatArray:
+        """Value, rate and acceleration `(3, k)`."""
+        return np.array([self.value, self.rate, self.acceleration])
+
     def step(self, forcing: Any, damping: Any, stiffness: Any, limit: Any = None) -> FloatArray:
         """Advance by one period and return the value `(k,)` at its end.
 
@@ -369,8 +369,7 @@ class HighPass:
         half_step = 0.5 * period * np.asarray(corner, dtype=np.float64)
         self.decay = (1.0 - half_step) / (1.0 + half_step)
         self.gain = 1.0 / (1.0 + half_step)
-        self.input = np.zeros_like(half_step)
-        self.output = np.zeros_like(half_step)
+        self.input = self.output = np.zeros_like(half_step)
 
     def step(self, value: FloatArray) -> FloatArray:
         """Return the output for the next input."""

@@ -128,20 +128,17 @@ def _default_settings(ranges: MachineRanges) -> dict[str, Any]:
         rotation_frequency = np.maximum(
             EXPECTED_RATE / (np.e * travel[3:]), [0.0, *[MIN_LEAN_FREQUENCY] * 2]
         )
-    free = ranges.free.astype(np.float64)
+    frequencies = np.concatenate([translation_frequency, rotation_frequency])
+    frequencies = np.where(ranges.free, np.clip(frequencies, MIN_WASHOUT_FREQUENCY, 50.0), 1.0)
     tilts = ranges.travel[4:][ranges.free[4:]]
     return {
-        "free": free,
+        "free": ranges.free.astype(np.float64),
         "force_scale": np.ones(3),
         "force_limit": np.array([6.0, 6.0, 4.0]),
         "rate_scale": np.array(RATE_SCALE),
         "rate_limit": np.full(3, 0.5),
-        "translation_frequency": np.where(
-            ranges.free[:3], np.clip(translation_frequency, MIN_WASHOUT_FREQUENCY, 50.0), 1.0
-        ),
-        "rotation_frequency": np.where(
-            ranges.free[3:], np.clip(rotation_frequency, MIN_WASHOUT_FREQUENCY, 50.0), 1.0
-        ),
+        "translation_frequency": frequencies[:3],
+        "rotation_frequency": frequencies[3:],
         "tilt_limit": float(tilts.min()) if tilts.size else 1e-3,
     }
 
@@ -218,29 +215,18 @@ class ClassicalWashout(Washout):
         s = self.settings
         force = saturated(specific_force - REST_FORCE, s.force_scale, s.force_limit) + REST_FORCE
         rate = saturated(angular_rate, s.rate_scale, s.rate_limit)
-        tilt_frequency = s.tilt_frequency
         tilt_command = gravity_tilt(force, s.tilt_limit) * s.free[4:]
-        self.tilt.step(
-            tilt_frequency * tilt_frequency * tilt_command,
-            2.0 * tilt_frequency,
-            tilt_frequency * tilt_frequency,
-            s.tilt_rate,
-        )
+        lean = s.tilt_frequency
+        self.tilt.step(lean * lean * tilt_command, 2.0 * lean, lean * lean, s.tilt_rate)
         w = s.rotation_frequency
         rotation_forcing = self.derivative.step(euler_rates(self.values[3:], rate)) * s.free[3:]
         self.rotation.step(rotation_forcing, 2.0 * w, w * w)
-        for axis_state, tilt, rotation in (
-            (self.values, self.tilt.value, self.rotation.value),
-            (self.rates, self.tilt.rate, self.rotation.rate),
-            (self.accelerations, self.tilt.acceleration, self.rotation.acceleration),
-        ):
-            axis_state[3:] = rotation
-            axis_state[4:] += tilt
+        self.state[:, 3:] = self.rotation.state
+        self.state[:, 4:] += self.tilt.state
         acceleration = self.washout.step(to_base(self.values[3:], force) - REST_FORCE) * s.free[:3]
         w = s.translation_frequency
-        self.values[:3] = self.translation.step(acceleration, 2.0 * w, w * w)
-        self.rates[:3] = self.translation.rate
-        self.accelerations[:3] = self.translation.acceleration
+        self.translation.step(acceleration, 2.0 * w, w * w)
+        self.state[:, :3] = self.translation.state
 
 
 def gravity_tilt(force: FloatArray, limit: float) -> FloatArray:
@@ -472,10 +458,4 @@ class AdaptiveWashout(Washout):
             np.array([self.yaw.rate, *(LEAN_SIGNS * self.channels.lean_rate)[:2]]) * s.free[3:]
         )
         self.turning.step(RATE_GAIN * command, RATE_GAIN, 0.0)
-        translation = self.channels.position
-        for axis_state, translation_values, rotation_values in (
-            (self.values, translation.value, self.turning.value),
-            (self.rates, translation.rate, self.turning.rate),
-            (self.accelerations, translation.acceleration, self.turning.acceleration),
-        ):
-            axis_state[:3], axis_state[3:] = translation_values, rotation_values
+        self.state = np.hstack([self.channels.position.state, self.turning.state])

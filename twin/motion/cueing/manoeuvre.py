@@ -105,10 +105,9 @@ class Manoeuvre:
         is_low_force &= np.linalg.norm(self.angular_rate, axis=1) < REST_RATE
         edges = np.flatnonzero(np.diff(np.concatenate([[False], is_low_force, [False]])))
         segment_starts, segment_ends = edges[::2], edges[1::2] - 1
-        if (
-            self.time[segment_ends] - self.time[segment_starts] >= min(REST_TIME, self.duration)
-        ).any():
-            longest = int(np.argmax(self.time[segment_ends] - self.time[segment_starts]))
+        lengths = self.time[segment_ends] - self.time[segment_starts]
+        if (lengths >= min(REST_TIME, self.duration)).any():
+            longest = int(lengths.argmax())
             rest_force = self.specific_force[
                 segment_starts[longest] : segment_ends[longest] + 1, 2
             ].mean()
@@ -302,14 +301,17 @@ def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
       3 s and back, so that the specific force stays along its z axis.
 
     Args:
-        name: a key of `MANOEUVRES`.
+        name: one of `MANOEUVRES`.
         car: a `Car`; default the one of the class. The coordinated turn needs none.
 
     Raises:
         InputError: unknown manoeuvre, no car.
     """
     checked_car = as_instance(Car() if car is None else car, "car", Car)
-    return MANOEUVRES[one_of(name, "manoeuvre", MANOEUVRES)](checked_car)
+    if one_of(name, "manoeuvre", MANOEUVRES) not in DRIVES:
+        return coordinated_turn()
+    speed, steer, traction = DRIVES[name]
+    return checked_car.drive(name, speed, steer(_time()), traction(_time()))
 
 
 def coordinated_turn() -> Manoeuvre:
@@ -321,7 +323,7 @@ def coordinated_turn() -> Manoeuvre:
     progress, slope = _plateau(time, 1.0, 8.5 - 0.5 * BANK_TIME, BANK_TIME)
     roll, roll_rate = BANK_ANGLE * progress, BANK_ANGLE * slope
     turn_rate = -GRAVITY * np.tan(roll) / FLIGHT_SPEED
-    force, rate = np.zeros((len(time), 3)), np.zeros((len(time), 3))
+    force, rate = np.zeros((2, len(time), 3))
     force[:, 2] = GRAVITY / np.cos(roll)
     rate[:, 0] = roll_rate
     rate[:, 1] = turn_rate * np.sin(roll)
@@ -355,45 +357,39 @@ def lane_changes(time: FloatArray, changes: Iterable[tuple[float, float]]) -> Fl
     return result
 
 
-def _step_steer(car: Car) -> Manoeuvre:
-    time = _time()
-    return car.drive(
-        "step_steer", COUNTRY_SPEED, np.radians(1.6) * _plateau(time, 1.0, 8.0, 0.3)[0], 0.0 * time
-    )
+def _step_steer(time: FloatArray) -> FloatArray:
+    return np.asarray(np.radians(1.6) * _plateau(time, 1.0, 8.0, 0.3)[0])
 
 
-def _double_lane_change(car: Car) -> Manoeuvre:
-    time, size = _time(), np.radians(1.8)
-    steer = lane_changes(time, ((1.0, size), (4.5, -size)))
-    return car.drive("double_lane_change", COUNTRY_SPEED, steer, 0.0 * time)
+def _double_lane_change(time: FloatArray) -> FloatArray:
+    size = np.radians(1.8)
+    return lane_changes(time, ((1.0, size), (4.5, -size)))
 
 
-def _slalom(car: Car) -> Manoeuvre:
-    time = _time()
+def _slalom(time: FloatArray) -> FloatArray:
     window = _plateau(time, 0.5, 9.0, 1.5)[0]
-    steer = np.radians(3.0) * np.sin(2.0 * np.pi * 0.4 * (time - 0.5)) * window
-    return car.drive("slalom", CITY_SPEED, steer, 0.0 * time)
+    return np.asarray(np.radians(3.0) * np.sin(2.0 * np.pi * 0.4 * (time - 0.5)) * window)
 
 
-def _braking(car: Car) -> Manoeuvre:
-    time = _time()
-    return car.drive("braking", COUNTRY_SPEED, 0.0 * time, -6.0 * _plateau(time, 1.0, 8.0, 0.3)[0])
+def _braking(time: FloatArray) -> FloatArray:
+    return -6.0 * _plateau(time, 1.0, 8.0, 0.3)[0]
 
 
-def _acceleration(car: Car) -> Manoeuvre:
-    time = _time()
+def _acceleration(time: FloatArray) -> FloatArray:
     traction = np.zeros_like(time)
     for start, stop, size in ((1.0, 3.0, 3.5), (3.35, 5.6, 2.5), (5.95, 8.5, 1.8)):
         traction += size * _plateau(time, start, stop, 0.2)[0]
-    return car.drive("acceleration", 30.0 / 3.6, 0.0 * time, traction)
+    return traction
 
 
-MANOEUVRES: dict[str, Callable[[Car], Manoeuvre]] = {
-    "step_steer": _step_steer,
-    "double_lane_change": _double_lane_change,
-    "slalom": _slalom,
-    "braking": _braking,
-    "acceleration": _acceleration,
-    "coordinated_turn": lambda _: coordinated_turn(),
+DRIVES: dict[str, tuple[float, Callable[[FloatArray], FloatArray], Any]] = {
+    "step_steer": (COUNTRY_SPEED, _step_steer, np.zeros_like),
+    "double_lane_change": (COUNTRY_SPEED, _double_lane_change, np.zeros_like),
+    "slalom": (CITY_SPEED, _slalom, np.zeros_like),
+    "braking": (COUNTRY_SPEED, np.zeros_like, _braking),
+    "acceleration": (30.0 / 3.6, np.zeros_like, _acceleration),
 }
-"""Name -> maker of the manoeuvre of a car."""
+"""Manoeuvres of a car -> speed [m/s] at the start, steer [rad] and traction [m/s2] over time."""
+
+MANOEUVRES = (*DRIVES, "coordinated_turn")
+"""Names of the standard manoeuvres."""

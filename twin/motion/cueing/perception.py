@@ -74,14 +74,13 @@ class Perceived(NamedTuple):
 
     def above_threshold(self) -> Perceived:
         """Return force and rate behind dead zones: signals above threshold, less the threshold."""
-        force, rate = (
-            np.sign(signal) * np.maximum(np.abs(signal) - threshold, 0.0)
-            for signal, threshold in (
-                (self.force, SPECIFIC_FORCE_THRESHOLD),
-                (self.rate, RATE_THRESHOLD),
+        thresholds = (SPECIFIC_FORCE_THRESHOLD, RATE_THRESHOLD)
+        return Perceived(
+            *(
+                np.sign(signal) * np.maximum(np.abs(signal) - threshold, 0.0)
+                for signal, threshold in zip(self, thresholds, strict=True)
             )
         )
-        return Perceived(force, rate)
 
 
 def perceived(specific_force: FloatArray, angular_rate: FloatArray, period: float) -> Perceived:
@@ -154,9 +153,10 @@ class PerceivedError(NamedTuple):
     def total_correlation(self) -> float:
         """Correlation of all six at once, each in thresholds."""
         platform, vehicle = (
-            _thresholds_of(perceived_signals) for perceived_signals in (self.platform, self.vehicle)
+            np.reshape(np.hstack(signals) / PERCEPTION_THRESHOLDS, (-1, 1))
+            for signals in (self.platform, self.vehicle)
         )
-        return float(_cosine(platform.ravel()[:, None], vehicle.ravel()[:, None])[0])
+        return float(_cosine(platform, vehicle)[0])
 
     @property
     def total_false_cue(self) -> float:
@@ -197,10 +197,6 @@ def perceived_error(
         _cosine(platform_signals, vehicle_signals),
         np.sqrt(np.mean(false_cue**2, axis=0)) / PERCEPTION_THRESHOLDS,
     )
-
-
-def _thresholds_of(part: Perceived) -> FloatArray:
-    return np.asarray(np.hstack(part) / PERCEPTION_THRESHOLDS)
 
 
 def _cosine(signals: FloatArray, other_signals: FloatArray) -> FloatArray:

@@ -216,12 +216,7 @@ def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
         free_response, forced_response = transition @ free_response, transition @ forced_response
         forced_response[:, block_of_period[k]] += input_response
         rows.append((outputs @ free_response, outputs @ forced_response))
-    return Prediction(
-        transition,
-        input_response,
-        np.stack([row[0] for row in rows]),
-        np.stack([row[1] for row in rows]),
-    )
+    return Prediction(transition, input_response, *map(np.stack, zip(*rows, strict=True)))
 
 
 def resting_basis(
@@ -328,16 +323,10 @@ class PerceptionCost:
         acceleration_gradient, value_gradient, rate_gradient = sensed_gradients(head)
         inverse_travel = 1.0 / travel[columns]
         coordinate_scale = np.diag(inverse_travel)
+        force_gradients = {3: acceleration_gradient[:, columns], 4: value_gradient[:, columns]}
         cost_terms = [
-            (
-                np.sqrt(s.force_weight) / SPECIFIC_FORCE_THRESHOLD,
-                {3: acceleration_gradient, 4: value_gradient},
-            ),
-            (np.sqrt(s.rate_weight) / RATE_THRESHOLD, {5: rate_gradient}),
-        ]
-        cost_terms = [
-            (weight, {k: matrix[:, columns] for k, matrix in gradients.items()})
-            for weight, gradients in cost_terms
+            (np.sqrt(s.force_weight) / SPECIFIC_FORCE_THRESHOLD, force_gradients),
+            (np.sqrt(s.rate_weight) / RATE_THRESHOLD, {5: rate_gradient[:, columns]}),
         ]
         for k, weight in enumerate((s.place_weight, s.speed_weight, s.acceleration_weight)):
             cost_terms.append((np.full(size, np.sqrt(weight)), {k: coordinate_scale}))
@@ -553,8 +542,6 @@ class Solution(NamedTuple):
 
     solution: FloatArray
     """x `(m,)`"""
-    solved: bool
-    """whether the solver's tolerances are met"""
     iterations: int
 
 
@@ -610,9 +597,7 @@ class QuadraticProgram:
             Ax=_entries(problem.rows),
         )
         result = self.solver.solve(raise_error=False)
-        solution = np.asarray(result.x, dtype=np.float64)
-        is_solved = result.info.status == "solved" and bool(np.isfinite(solution).all())
-        return Solution(solution, is_solved, int(result.info.iter))
+        return Solution(np.asarray(result.x, dtype=np.float64), int(result.info.iter))
 
 
 def _entries(rows: FloatArray) -> FloatArray:
@@ -712,10 +697,7 @@ class PredictiveCueing(CueingAlgorithm):
         )
         self.plan = self.plan.shifted()
         self.states[:, :3] = self.plan.states[0]
-        for axis_state, values in zip(
-            (self.values, self.rates, self.accelerations), self.plan.states[0].T, strict=True
-        ):
-            axis_state[self.columns] = values
+        self.state[:, self.columns] = self.plan.states[0].T
 
     def _follow(self, solution: FloatArray) -> float:
         """Adopt the largest fraction of a solution that keeps the limits; return this fraction.
@@ -739,12 +721,11 @@ class PredictiveCueing(CueingAlgorithm):
 
     def _problem(self) -> Problem:
         """Return the quadratic program of the next plan."""
-        known_preview = self.preview
-        reference = (
-            self.expectation.perceived_ahead()
-            if known_preview is None
-            else self._previewed(known_preview)
-        )
+        if self.preview is None:
+            reference = self.expectation.perceived_ahead()
+        else:  # the part of the previewed perception that lies in the horizon
+            periods = np.arange(1, len(self.model.free) + 1) + len(self.iterations)
+            reference = self.preview[:, :, np.minimum(periods, self.preview.shape[2] - 1)]
         current_state = self.states[:, :3]
         rows, lower, upper = self.legs.rows(self.plan, current_state)
         stopping_jerks = self.to_rest @ current_state.ravel()
@@ -770,8 +751,3 @@ class PredictiveCueing(CueingAlgorithm):
         rate = saturated(rate, s.rate_scale, s.rate_limit)
         perceived_motion = perceived(limited_force, rate, self.period / samples_per_period)
         return np.stack([signal[::samples_per_period].T for signal in perceived_motion])
-
-    def _previewed(self, preview: FloatArray) -> FloatArray:
-        """Return the part `(2, 3, K)` of the previewed perception that lies in the horizon."""
-        periods = np.arange(1, len(self.model.free) + 1) + len(self.iterations)
-        return preview[:, :, np.minimum(periods, preview.shape[2] - 1)]

@@ -99,13 +99,13 @@ def cue(
     if count < 2:
         raise InputError("manoeuvre", f"must last two periods of {stepper.period:g} s")
     force, rate = manoeuvre.scaled(size).at(stepper.period * np.arange(count + 1))
-    rows, seconds = [stepper.row()], []
+    rows, seconds = [stepper.state.copy()], []
     for k in range(1, count + 1):
         began = clock.perf_counter()
         # A step ends at the sample that it is given; a predictive one is given the one before.
         stepper.step(force[k - stepper.latency], rate[k - stepper.latency])
         seconds.append(clock.perf_counter() - began)
-        rows.append(stepper.row())
+        rows.append(stepper.state.copy())
     motion = CuedMotion(machine.home, stepper.period, np.stack(rows, axis=1), stepper.point)
     factor = 1.0
     if shrinks and not stepper.keeps_limits:
@@ -128,15 +128,11 @@ def fitted(platform: MachineModel, motion: CuedMotion) -> tuple[CuedMotion, floa
 
     if fits(1.0):
         return motion, 1.0
-    feasible_factor, infeasible_factor = 0.0, 1.0
+    low, high = 0.0, 1.0
     for _ in range(BISECTION_STEPS):
-        trial_factor = 0.5 * (feasible_factor + infeasible_factor)
-        feasible_factor, infeasible_factor = (
-            (trial_factor, infeasible_factor)
-            if fits(trial_factor)
-            else (feasible_factor, trial_factor)
-        )
-    return motion.scaled(feasible_factor), feasible_factor
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return motion.scaled(low), low
 
 
 class Outcome(NamedTuple):
@@ -171,11 +167,9 @@ def outcome(
         MissingDependencyError: predictive cueing needs a solver that is not installed.
         UnreachablePoseError: a motion that was not fitted leaves what the legs can reach.
     """
-    cue_result = cue(platform, manoeuvre, algorithm, **options)
-    error = perceived_error(
-        manoeuvre, sensed_manoeuvre(platform, cue_result.motion, cue_result.head)
-    )
-    return Outcome(cue_result, error, workspace_use(platform, cue_result.motion))
+    result = cue(platform, manoeuvre, algorithm, **options)
+    error = perceived_error(manoeuvre, sensed_manoeuvre(platform, result.motion, result.head))
+    return Outcome(result, error, workspace_use(platform, result.motion))
 
 
 def compare(

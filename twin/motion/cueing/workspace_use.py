@@ -163,14 +163,14 @@ def limit_fractions(
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
     actuator = platform.parameters.leg.actuator
     length_fraction = np.abs(coordinates - 0.5 * (low + high)) / (0.5 * (high - low))
-    speed_limit, acceleration_limit = actuator.speed, getattr(actuator, "acceleration", None)
-    return (
-        float(length_fraction.max()),
-        0.0 if speed_limit is None else float(np.abs(rates).max() / speed_limit),
-        0.0
-        if acceleration_limit is None
-        else float(np.abs(accelerations).max() / acceleration_limit),
+    speed, acceleration = (
+        0.0 if limit is None else float(np.abs(values).max() / limit)
+        for values, limit in (
+            (rates, actuator.speed),
+            (accelerations, getattr(actuator, "acceleration", None)),
+        )
     )
+    return float(length_fraction.max()), speed, acceleration
 
 
 def read_manoeuvre(path: Any) -> Manoeuvre:
@@ -179,7 +179,7 @@ def read_manoeuvre(path: Any) -> Manoeuvre:
     The first line names the columns, each with its unit:
     `time [s],fx [m/s2],fy [m/s2],fz [g],wx [deg/s]`. fx, fy, fz: specific force (with gravity: fz
     is +1 g at rest) at the head in vehicle axes, x forward, y left, z up; wx, wy, wz: angular rate
-    about them, zero where left out. Units: s, ms, us, min; m/s2, mm/s2, g; rad/s, deg/s.
+    about them, zero where left out. Units are those of machine files.
 
     Raises:
         InputError: names file, line and column of the fault and what to do.

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from math import ceil
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -188,20 +189,12 @@ def steps_per_period(period: float, timestep: float) -> int:
         InputError: not a whole number of times.
     """
     time_step = positive(timestep, "timestep")
-    ratio = (
-        round(period / time_step)
-        if period / time_step < MAX_STEPS_PER_PERIOD
-        else MAX_STEPS_PER_PERIOD + 1
-    )
-    if (
-        not 1 <= ratio <= MAX_STEPS_PER_PERIOD
-        or abs(ratio * time_step - period) > PERIOD_TOLERANCE * period
-    ):
+    ratio = round(max(1.0, min(period / time_step, MAX_STEPS_PER_PERIOD)))
+    if abs(ratio * time_step - period) > PERIOD_TOLERANCE * period:
         raise InputError(
             "timestep",
             f"{time_step:.9g} s must divide the control period {period:.9g} s into whole steps, "
-            f"at most {MAX_STEPS_PER_PERIOD}; "
-            f"{period / max(1, min(ratio, MAX_STEPS_PER_PERIOD)):.9g} s does",
+            f"at most {MAX_STEPS_PER_PERIOD}; {period / ratio:.9g} s does",
         )
     return ratio
 
@@ -318,7 +311,7 @@ class BatchedPlant(ABC):
         self._drive_arrays = make_drive_arrays(
             size, n, queue_capacity(plant.drives.delay_steps, self.ratio)
         )
-        self._is_shaken = self._has_wrench = self._has_feedforward = self._is_closed = False
+        self._is_shaken = self._is_closed = False
         self._is_placed, self._are_all_placed = np.zeros(size, dtype=bool), False
         machines = self.machines
         self.pose, self.twist, self.deflection = machines.pose, machines.twist, machines.deflection
@@ -410,14 +403,13 @@ class BatchedPlant(ABC):
             raise ClosedEngineError("the batched plant is closed, or some machines were not reset")
         inputs = self._inputs
         _fill_input(inputs.command, command, "command")
-        if self._has_feedforward or feedforward is not None:
-            self._has_feedforward = _fill_input(
-                inputs.feedforward, feedforward, "feedforward", optional=True
-            )
-        if self._has_wrench or wrench is not None:
-            self._has_wrench = _fill_input(inputs.wrench, wrench, "wrench", optional=True)
-        if self._is_shaken or shaking is not None:
-            self._is_shaken = _fill_input(inputs.shaking, shaking, "shaking", optional=True)
+        optional_inputs = {"feedforward": feedforward, "wrench": wrench, "shaking": shaking}
+        for name, values in optional_inputs.items():
+            if values is None:
+                getattr(inputs, name)[:] = 0.0
+            else:
+                _fill_input(getattr(inputs, name), values, name)
+        self._is_shaken = shaking is not None
         self._advance()
 
     def __copy__(self) -> Self:
@@ -464,15 +456,11 @@ class BatchedPlant(ABC):
 
     def _adopt(self, index: int, platform: MachineModel) -> None:
         """Replace the machine at an index."""
-        old_platform = self.platform
-        new_layout = (platform.kind, platform.n_actuators, platform.n_deflections, platform.dof)
-        if new_layout != (
-            old_platform.kind,
-            old_platform.n_actuators,
-            old_platform.n_deflections,
-            old_platform.dof,
-        ):
-            raise InputError("platforms", f"{platform.name} is no machine like {old_platform.name}")
+        layout = attrgetter("kind", "n_actuators", "n_deflections", "dof")
+        if layout(platform) != layout(self.platform):
+            raise InputError(
+                "platforms", f"{platform.name} is no machine like {self.platform.name}"
+            )
         self._check_step(platform, self.timestep)
         plant = varied_plant(self._plants[index], platform, self.timestep, self.limits)
         capacity = queue_capacity(plant.drives.delay_steps, self.ratio)
@@ -519,16 +507,12 @@ class BatchedPlant(ABC):
         self._is_placed[index] = True
 
 
-def _fill_input(array: FloatArray, values: Any, field: str, *, optional: bool = False) -> bool:
-    """Fill one input array, with zeros for None; return whether the input was given."""
-    if values is None and optional:
-        array[:] = 0.0
-        return False
+def _fill_input(array: FloatArray, values: Any, field: str) -> None:
+    """Fill one input array."""
     if getattr(values, "shape", None) != array.shape:
         kind = f"{type(values).__name__} {np.shape(values)}"
         raise InputError(field, f"must be a numpy array of shape {array.shape}, got {kind}")
     array[:] = values
-    return True
 
 
 def _checked_indices(indices: Any, size: int) -> list[int]:

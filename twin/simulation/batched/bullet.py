@@ -42,14 +42,6 @@ def check_size(size: int, fidelity: str) -> None:
 class BulletRow(BulletEngine):
     """A `BulletEngine` in a batched plant: it returns faults in place of errors and messages."""
 
-    def __init__(self, platform: MachineModel, timestep: float, fidelity: str, ball: Any) -> None:
-        """Load the machine; see `BulletEngine`.
-
-        Raises:
-            InputError: a machine Bullet refuses, or no physics client is left.
-        """
-        super().__init__(platform, timestep, cast(Fidelity, fidelity), ball=ball)
-
     @property
     def has_failed(self) -> bool:
         """Whether the last step has failed and only a reset helps."""
@@ -117,7 +109,8 @@ class BulletBatchedPlant(BatchedPlant):
         self._engines.clear()
 
     def _load(self, platform: MachineModel) -> BulletRow:
-        return BulletRow(platform, self.timestep, self.fidelity, self.rolling_ball)
+        fidelity = cast(Fidelity, self.fidelity)
+        return BulletRow(platform, self.timestep, fidelity, ball=self.rolling_ball)
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
         check_timestep(platform, timestep, self.name, "explicit")
@@ -178,12 +171,8 @@ class BulletBatchedPlant(BatchedPlant):
         engine, machines = self._engines[index], self.machines
         if engine.has_failed:
             return
-        pose, twist, _, _, deflection = engine.read()
-        machines.pose[index], machines.twist[index], machines.deflection[index] = (
-            pose,
-            twist,
-            deflection,
-        )
+        pose, twist, _, _, machines.deflection[index] = engine.read()
+        machines.pose[index], machines.twist[index] = pose, twist
         machines.acceleration[index] = (twist - self._previous_twists[index]) / self.timestep
         if self.rolling_ball is not None:
             self.ball[index] = engine.ball

@@ -118,22 +118,13 @@ def cycle_of(home: FloatArray, foot_friction: FloatArray, *groups: Any) -> Cycle
 def fields_of(batch: Any) -> Fields:
     """Return the arrays of a batch; those of bodies are the results of its last call."""
     body = batch.model.body(PLATFORM_NAME)
-    names = ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")
-    qpos, qvel, ctrl, generalised_forces, sites = (batch.bind(name) for name in names)
-    positions, quaternions, motions = (
-        batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel")
-    )
-    return Fields(
-        qpos,
-        qvel,
-        ctrl,
-        generalised_forces,
-        sites,
-        positions,
-        quaternions,
-        motions,
-        batch.bind("subtree_com")[:, body.rootid[0]],
-        batch.warning,
+    return Fields._make(
+        [
+            *map(batch.bind, ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")),
+            *(batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel")),
+            batch.bind("subtree_com")[:, body.rootid[0]],
+            batch.warning,
+        ]
     )
 
 
@@ -170,9 +161,7 @@ class CompiledMachine(NamedTuple):
     @property
     def foot_friction(self) -> FloatArray:
         """Coulomb friction [N] and transition speed [m/s] of the sliding feet `(f, 2)`."""
-        feet = [
-            (friction.coulomb, friction.transition_speed) for friction in self.machine.frictions
-        ]
+        feet = [(foot.coulomb, foot.transition_speed) for foot in self.machine.frictions]
         return np.array(feet, dtype=float).reshape(-1, 2)
 
 
@@ -196,10 +185,9 @@ def compile_machine(
 def scheme_of(platform: MachineModel, timestep: float, fidelity: str) -> Scheme:
     """Return the scheme for springs and dampers; dry friction is held constant over a step."""
     feet = (getattr(leg, "friction", None) for leg in platform.parameters.legs)
-    has_dry_friction = any(foot is not None and foot.coulomb for foot in feet)
-    return (
-        "explicit" if has_dry_friction else make_settings(timestep, cast(Fidelity, fidelity)).scheme
-    )
+    if any(foot is not None and foot.coulomb for foot in feet):
+        return "explicit"
+    return make_settings(timestep, cast(Fidelity, fidelity)).scheme
 
 
 def has_drives(platform: MachineModel) -> bool:
@@ -215,13 +203,9 @@ def _without_shapes(machine: Mechanism) -> Mechanism:
 
 batches: Any = import_module("mujoco.batch")  # here, where a missing MuJoCo has been reported
 
-STEP_STAGE, POSITION_STAGE, VELOCITY_STAGE = (
-    int(stage)
-    for stage in (
-        mujoco.mjtStage.mjSTAGE_NONE,
-        mujoco.mjtStage.mjSTAGE_POS,
-        mujoco.mjtStage.mjSTAGE_VEL,
-    )
+stages = mujoco.mjtStage
+STEP_STAGE, POSITION_STAGE, VELOCITY_STAGE = map(
+    int, (stages.mjSTAGE_NONE, stages.mjSTAGE_POS, stages.mjSTAGE_VEL)
 )
 """Stages of MuJoCo up to which derived quantities are computed at the end of a call."""
 
@@ -334,10 +318,8 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         gains = self._layout.joint_gains
         lengths = self._plant_arrays.home[index] + (gains * data.qpos[joint_positions]).sum(axis=0)
         rates = (gains * data.qvel[joint_speeds]).sum(axis=0)
-        self._hold(index, state._replace(lengths=lengths, rates=rates))
-
-    def _hold(self, index: int, state: State) -> None:
-        """Start a machine's drives at exactly the joint coordinates that MuJoCo has."""
+        # The drives start at exactly the joint coordinates that MuJoCo has.
+        state = state._replace(lengths=lengths, rates=rates)
         plant, machines = self._plants[index], self.machines
         place_drives(self._drive_arrays, index, plant, self._gains, state)
         machines.coordinates[index], machines.rates[index] = plant.actuated(state)
@@ -411,12 +393,8 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
 def _no_log() -> Iterator[None]:
     """Suppress MuJoCo's warning file, because the batch counts the warnings."""
     previous_handler = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(_ignore)
+    mujoco.set_mju_user_warning(lambda _: None)
     try:
         yield
     finally:
         mujoco.set_mju_user_warning(previous_handler)
-
-
-def _ignore(_: str) -> None:
-    """Ignore a warning."""

@@ -36,6 +36,10 @@ LARGEST_GAP = 0.2
 watched."""
 
 
+RECORDED_SIGNALS = ("setpoint", "measured", "command", "limited", "reference_pose")
+"""Signals of the loop that a live run records."""
+
+
 class Disturbance(NamedTuple):
     """A force at a point of the platform and a moment, held in base axes."""
 
@@ -118,11 +122,8 @@ class MachineRun:
         """Exchange the engine for one with the same step; drives and controller run on.
 
         Raises:
-            InputError: another step.
             SingularPoseError: a leg has no joint coordinates in this pose.
         """
-        if abs(engine.timestep - self.engine.timestep) > 1e-12:
-            raise InputError("engine", "must have the step of the one before")
         old_engine, old_state = self.engine, self.state
         self.engine = engine
         try:
@@ -139,13 +140,9 @@ class MachineRun:
         An engine made alike takes over the whole state, and nothing differs.
 
         Raises:
-            InputError: another step.
             SingularPoseError: a leg has no joint coordinates in this pose.
         """
-        if abs(engine.timestep - self.engine.timestep) > 1e-12:
-            raise InputError("engine", "must have the step of the engine that it is compared with")
-        memo = {id(self.platform): self.platform, id(self.engine): engine}
-        duplicate = deepcopy(self, memo)
+        duplicate = deepcopy(self, {id(self.platform): self.platform, id(self.engine): engine})
         try:
             engine.restore(self.engine.save())
         except InputError:  # another engine, or other options
@@ -229,8 +226,7 @@ class MachineRun:
     def last_signals(self) -> dict[str, FloatArray]:
         """Return setpoint, measured and commanded values of the last control period."""
         signals = self.loop.signals()
-        names = ("setpoint", "measured", "command", "limited", "reference_pose")
-        return {name: signals[name][-1] for name in names}
+        return {name: signals[name][-1] for name in RECORDED_SIGNALS}
 
     def close(self) -> None:
         """Free the engine."""
@@ -271,12 +267,11 @@ def make_engine_for(
         InputError: no step of at least a 500th of the period will do, or another argument is wrong.
         MissingDependencyError: the engine's library is not installed.
     """
-    resolved_step = suitable_timestep(platform) if fidelity == "accurate" else period
-    longest_step = resolved_step * (1.0 + 1e-9)
+    longest_step = suitable_timestep(platform) if fidelity == "accurate" else period
     refusal = None
     for ratio in CANDIDATE_STEP_RATIOS:
         timestep = period / ratio
-        if timestep > longest_step:
+        if timestep > longest_step * (1.0 + 1e-9):
             continue
         try:
             Plant(platform).prepare(timestep)
@@ -374,10 +369,6 @@ class Comparison:
         """Advance by one control period under the forces `(m, n)` of the first machine."""
         forces = None
         if self._takes_forces:
-            force_rows = np.arange(self.run.ratio) * len(applied_forces) // self.run.ratio
-            forces = applied_forces[force_rows]
+            ratio = self.run.ratio
+            forces = applied_forces[np.arange(ratio) * len(applied_forces) // ratio]
         self.run.advance(disturbance, forces)
-
-    def close(self) -> None:
-        """Free the engine."""
-        self.run.close()

@@ -86,16 +86,18 @@ class History:
 
     def time(self) -> FloatArray:
         """Return the times `(k,)` [s], the oldest first."""
-        return self._ordered(self._time)
+        return oldest_first(self._time, self._count)
 
     def values(self, name: str) -> FloatArray:
         """Return the values `(k, curves)` of a chart, the oldest row first."""
-        return self._ordered(self._values[name])
+        return oldest_first(self._values[name], self._count)
 
-    def _ordered(self, rows: FloatArray) -> FloatArray:
-        if self._count <= self.capacity:
-            return rows[: self._count].copy()
-        return np.roll(rows, -(self._count % self.capacity), axis=0)
+
+def oldest_first(ring: FloatArray, count: int) -> FloatArray:
+    """Return the rows of a ring into which `count` rows were put, the oldest first."""
+    if count <= len(ring):
+        return ring[:count].copy()
+    return np.roll(ring, -(count % len(ring)), axis=0)
 
 
 class ActuatorLimits(NamedTuple):
@@ -130,20 +132,12 @@ class ActuatorLimits(NamedTuple):
 
 def actuator_limits(platform: MachineModel) -> ActuatorLimits:
     """Return the limits of a machine's actuators."""
-    legs = platform.parameters.legs
     forces = []
-    for leg in legs:
-        effort_limits = [
-            leg.actuator.effort,
-            None if leg.drive is None else leg.drive.reflected().peak,
-        ]
-        forces.append(min((value for value in effort_limits if value is not None), default=inf))
-    return ActuatorLimits(
-        read_only(platform.minimum_coordinates),
-        read_only(platform.maximum_coordinates),
-        read_only(actuator_limit(platform, "speed")),
-        read_only(forces),
-    )
+    for leg in platform.parameters.legs:
+        limits = [leg.actuator.effort, None if leg.drive is None else leg.drive.reflected().peak]
+        forces.append(min((value for value in limits if value is not None), default=inf))
+    ends = (platform.minimum_coordinates, platform.maximum_coordinates)
+    return ActuatorLimits(*map(read_only, (*ends, actuator_limit(platform, "speed"), forces)))
 
 
 MICRO_SCALE = 1e6
@@ -191,12 +185,12 @@ class MachineCharts:
         """
         pose, twist, _ = self._platform.constrain(state.pose, state.twist)
         measured = self._displacement(pose)
-        setpoints = np.full_like(measured, np.nan)
-        if setpoint is not None:
-            setpoints = self._displacement(setpoint)
+        no_setpoints = np.full_like(measured, np.nan)
+        setpoints = no_setpoints if setpoint is None else self._displacement(setpoint)
+        axes = np.array([setpoints, measured])
         return {
-            "position": np.concatenate([setpoints[self._linear], measured[self._linear]]),
-            "rotation": np.concatenate([setpoints[self._angles], measured[self._angles]]),
+            "position": axes[:, self._linear].ravel(),
+            "rotation": axes[:, self._angles].ravel(),
             "lengths": state.lengths,
             "speeds": state.rates,
             "forces": forces,
@@ -206,12 +200,9 @@ class MachineCharts:
     def _displacement(self, pose: FloatArray) -> FloatArray:
         """Return a pose `(7,)` as axes `(k,)` from home [m], [rad]."""
         home = self._platform.home
-        relative_rotation = quaternion_product(
-            pose[None, 3:], home[None, 3:] * [1.0, -1.0, -1.0, -1.0]
-        )[0]
-        angles = angles_from_quaternion(
-            relative_rotation / np.linalg.norm(relative_rotation), self._axes.convention
-        )
+        conjugate = home[None, 3:] * [1.0, -1.0, -1.0, -1.0]
+        rotation = quaternion_product(pose[None, 3:], conjugate)[0]
+        angles = angles_from_quaternion(rotation / np.linalg.norm(rotation), self._axes.convention)
         return np.concatenate([pose[:3] - home[:3], angles])
 
     def _energy(self, pose: FloatArray, twist: FloatArray, deflection: FloatArray) -> FloatArray:
@@ -244,47 +235,29 @@ def difference(pose: Any, other_pose: Any) -> FloatArray:
 
 def _axes_chart(name: str, title: str, unit: str, scale: float, axes: list[str]) -> Chart:
     setpoints = tuple(f"{axis} setpoint" for axis in axes)
-    return Chart(
-        name,
-        title,
-        unit,
-        (*setpoints, *axes),
-        scale,
-        setpoint=setpoints,
-        min_extent=MIN_CHART_RANGE,
-    )
+    series = (*setpoints, *axes)
+    return Chart(name, title, unit, series, scale, setpoints, min_extent=MIN_CHART_RANGE)
 
 
 def _actuator_charts(platform: MachineModel, limits: ActuatorLimits) -> tuple[Chart, ...]:
     names = tuple(legs(platform.n_actuators))
     rotary = platform.coordinate_unit == "rad"
     unit, scale = ("deg", 180.0 / np.pi) if rotary else ("mm", 1e3)
-    force = platform.force_unit
+    coordinates, forces = ("angles", "torques") if rotary else ("lengths", "forces")
+    ends = _lines(limits.low, limits.high)
+    speeds, efforts = (_lines(-limit, limit) for limit in (limits.speed, limits.force))
     return (
-        Chart(
-            "lengths",
-            f"Actuator {'angles' if rotary else 'lengths'}",
-            unit,
-            names,
-            scale,
-            limits=_lines(limits.low, limits.high),
-        ),
+        Chart("lengths", f"Actuator {coordinates}", unit, names, scale, limits=ends),
         Chart(
             "speeds",
             "Actuator speeds",
             f"{unit}/s",
             names,
             scale,
-            limits=_lines(-limits.speed, limits.speed),
+            limits=speeds,
             min_extent=MIN_CHART_RANGE,
         ),
-        Chart(
-            "forces",
-            f"Actuator {'torques' if rotary else 'forces'}",
-            force,
-            names,
-            limits=_lines(-limits.force, limits.force),
-        ),
+        Chart("forces", f"Actuator {forces}", platform.force_unit, names, limits=efforts),
     )
 
 

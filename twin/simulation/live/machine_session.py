@@ -167,8 +167,8 @@ class MachineSession:
         """Reason for a stop of the machine or the comparison, or drives at limits; else empty."""
         if self._run.message:
             return self._run.message
-        if self._comparison and self._comparison.run.message:
-            return f"second engine: {self._comparison.run.message}"
+        if self._second_run and self._second_run.message:
+            return f"second engine: {self._second_run.message}"
         return "; ".join(at_limits(self.saturated, self.platform.coordinate_unit == "rad"))
 
     @property
@@ -179,7 +179,7 @@ class MachineSession:
     @property
     def comparison_stopped(self) -> str:
         """Reason for the stop of the second engine; empty without one."""
-        return "" if self._comparison is None else self._comparison.run.stopped
+        return self._second_run.stopped if self._second_run else ""
 
     @property
     def scene(self) -> Scene:
@@ -190,17 +190,21 @@ class MachineSession:
     @property
     def comparison_scene(self) -> Scene | None:
         """Present scene of the second engine; None without one."""
-        if self._comparison is None:
+        if self._second_run is None:
             return None
-        state = self._comparison.run.state
-        return Scene(state.pose, state.deflection)
+        return Scene(self._second_run.state.pose, self._second_run.state.deflection)
 
     @property
     def difference(self) -> FloatArray | None:
         """Distance [m] and angle [rad] to the second engine `(2,)`; None where there is none."""
-        if self._comparison is None:
+        if self._second_run is None:
             return None
-        return difference(self._run.state.pose, self._comparison.run.state.pose)
+        return difference(self._run.state.pose, self._second_run.state.pose)
+
+    @property
+    def _second_run(self) -> MachineRun | None:
+        """The machine in the second engine; None without one."""
+        return None if self._comparison is None else self._comparison.run
 
     @property
     def loads(self) -> FloatArray:
@@ -210,24 +214,23 @@ class MachineSession:
     @property
     def utilisation(self) -> FloatArray:
         """Forces as fractions of their limits `(n,)`, NaN where no limit is known."""
-        return self._charts.limits.utilisation(self.loads)
+        return self.limits.utilisation(self.loads)
 
     @property
     def speed_share(self) -> FloatArray:
         """Rates as fractions of the speed limits `(n,)`, NaN where no limit is known."""
-        speed_limit = self._charts.limits.speed
-        known_limit = np.where(np.isfinite(speed_limit), speed_limit, np.nan)
-        return np.abs(self._run.state.rates) / known_limit
+        limit = self.limits.speed
+        return np.abs(self._run.state.rates) / np.where(np.isfinite(limit), limit, np.nan)
 
     @property
     def stroke(self) -> FloatArray:
         """Positions of the actuators within their strokes `(n,)`, from 0 to 1."""
-        return self._charts.limits.stroke(self._run.state.lengths)
+        return self.limits.stroke(self._run.state.lengths)
 
     @property
     def stroke_margin(self) -> FloatArray:
         """Distance to the nearer end of the stroke `(n,)`: 1 in the middle, 0 at an end."""
-        return self._charts.limits.stroke_margin(self._run.state.lengths)
+        return self.limits.stroke_margin(self._run.state.lengths)
 
     @property
     def disturbance(self) -> Disturbance | None:
@@ -351,9 +354,7 @@ class MachineSession:
 
     def close(self) -> None:
         """Free the engines; more calls do nothing."""
-        self._run.close()
-        if self._comparison is not None:
-            self._comparison.close()
+        _close(self._run, self._second_run)
 
     def _begin(self, settings: Settings, machine: str | None = None) -> None:
         """Restart at home, perhaps with another machine; nothing changes where that fails."""
@@ -362,12 +363,10 @@ class MachineSession:
             self.settings
         ):
             platform = loaded_machine(self.machines[machine_name], *_machine_settings(settings))
-        old_run, old_comparison = self._run, self._comparison
+        old_runs = (self._run, self._second_run)
         self._put_home(platform, settings)
         self.machine = machine_name
-        old_run.close()
-        if old_comparison is not None:
-            old_comparison.close()
+        _close(*old_runs)
 
     def _advance(self) -> None:
         """Advance by one control period."""
@@ -403,7 +402,7 @@ class MachineSession:
         try:
             if settings.comparison is not None:
                 # Check that it takes the machine before anything is changed.
-                Comparison(run, settings, reference, step_index).close()
+                Comparison(run, settings, reference, step_index).run.close()
             if law is not None:
                 run.loop.replace(law)
             if engine is not None:
@@ -412,10 +411,8 @@ class MachineSession:
             if engine is not None:
                 engine.close()
             raise
-        old_comparison, self._comparison = self._comparison, None
-        if old_comparison is not None:
-            old_comparison.close()
-        self.settings = settings
+        _close(self._second_run)
+        self._comparison, self.settings = None, settings
         self._comparison = _comparison(self._run, settings, reference, step_index)
 
     def _exchange(self, engine: Engine, settings: Settings, reference: Reference) -> None:
@@ -434,23 +431,27 @@ class MachineSession:
         """Give the controllers a new reference around the present time, and return it."""
         reference = self.steering.reference(self._step)
         self._run.redirect(reference)
-        if self._comparison is not None:
-            self._comparison.run.redirect(reference)
+        if self._second_run is not None:
+            self._second_run.redirect(reference)
         return reference
 
     def _append_history(self) -> None:
         """Add a row to the history; the loop gap [m] is how far the mechanism's loops are open."""
         self._last_noted_time = self.time
-        run = self._run
-        comparison_run = None if self._comparison is None else self._comparison.run
+        run, second = self._run, self._second_run
         values = self._charts.values(run.state, run.reference_pose, run.applied_forces[-1])
-        values["loop_gap"] = np.array(
-            [run.loop_gap, np.nan if comparison_run is None else comparison_run.loop_gap]
-        )
+        values["loop_gap"] = np.array([run.loop_gap, second.loop_gap if second else np.nan])
         values["real_time"] = np.array([self.real_time_factor])
-        if comparison_run is not None and not comparison_run.stopped:
-            values["difference"] = difference(run.state.pose, comparison_run.state.pose)
+        if second and not second.stopped:
+            values["difference"] = difference(run.state.pose, second.state.pose)
         self.history.append(self.time, values)
+
+
+def _close(*runs: MachineRun | None) -> None:
+    """Free the engines of runs."""
+    for run in runs:
+        if run is not None:
+            run.close()
 
 
 def _machine_settings(settings: Settings) -> tuple[str | None, Payload, bool]:

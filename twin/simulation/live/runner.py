@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from math import isnan
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
@@ -19,7 +20,8 @@ from twin.machine.payload import Occupant
 from twin.model.ball import Ball
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
-from twin.simulation.live.machine_charts import History, MachineCharts
+from twin.simulation.live.live_machine import RECORDED_SIGNALS
+from twin.simulation.live.machine_charts import History, MachineCharts, oldest_first
 from twin.simulation.live.steering import Axes
 from twin.simulation.recorded.files import check_machine, machine_of
 from twin.simulation.simulate import (
@@ -238,14 +240,10 @@ class Runner:
         self._steps = 0
         source.advance(self.speed * min(elapsed, MAX_CATCH_UP))
         # A run that was reset, or a recording that restarts, goes back.
-        factor = max(0.0, source.time - time_before) / elapsed
-        previous_factor = self.real_time_factor
-        self.real_time_factor = (
-            factor
-            if previous_factor != previous_factor
-            else previous_factor + FACTOR_SMOOTHING * (factor - previous_factor)
-        )
-        source.real_time_factor = self.real_time_factor
+        factor, previous = max(0.0, source.time - time_before) / elapsed, self.real_time_factor
+        if not isnan(previous):
+            factor = previous + FACTOR_SMOOTHING * (factor - previous)
+        self.real_time_factor = source.real_time_factor = factor
 
     def _guarded(self, function: Callable[[], Any]) -> None:
         """Call a function; its errors are logged and do not stop the run."""
@@ -264,23 +262,11 @@ class Recorder:
 
     def __init__(self, n: int, deflection: int) -> None:
         """Make room for a machine with `n` actuators and `deflection` numbers inside its legs."""
-        widths = {
-            "time": 1,
-            "pose": 7,
-            "twist": 6,
-            "lengths": n,
-            "rates": n,
-            "deflection": deflection,
-        }
-        names = ("forces", "setpoint", "measured", "command", "limited")
-        widths |= dict.fromkeys(names, n) | {"reference_pose": 7}
-        ends = np.cumsum([0, *widths.values()])
-        self._columns = {
-            name: slice(int(first_column), int(end_column))
-            for name, first_column, end_column in zip(widths, ends[:-1], ends[1:], strict=True)
-        }
+        names = (*State._fields, "forces", *RECORDED_SIGNALS)
+        widths = dict.fromkeys(names, n) | {"time": 1, "pose": 7, "twist": 6}
+        widths |= {"deflection": deflection, "reference_pose": 7}
         # Memory that nothing was written to costs nothing.
-        self._rows = np.empty((MAX_ROWS, int(ends[-1])))
+        self._columns = {name: np.empty((MAX_ROWS, width)) for name, width in widths.items()}
         self._count = 0
 
     def __len__(self) -> int:
@@ -298,19 +284,9 @@ class Recorder:
             forces: `(n,)` on the legs from then on.
             signals: "setpoint", "measured", "command", "limited" `(n,)`, "reference_pose" `(7,)`.
         """
-        row = self._rows[self._count % MAX_ROWS]
-        for name in ("time", "pose", "twist", "lengths", "rates", "deflection"):
-            row[self._columns[name]] = getattr(state, name)
-        row[self._columns["forces"]] = forces
-        for name, value in signals.items():
-            row[self._columns[name]] = value
+        for name, value in (state._asdict() | signals | {"forces": forces}).items():
+            self._columns[name][self._count % MAX_ROWS] = value
         self._count += 1
-
-    def rows(self) -> FloatArray:
-        """Return all rows that are kept, the oldest first."""
-        if self._count <= MAX_ROWS:
-            return self._rows[: self._count].copy()
-        return np.roll(self._rows, -(self._count % MAX_ROWS), axis=0)
 
     def trajectory(self, engine: Engine, stopped: str) -> Trajectory:
         """Return the recorded motion.
@@ -319,11 +295,9 @@ class Recorder:
             engine: that computed it.
             stopped: why it was stopped; empty where it was not.
         """
-        recorded_rows = self.rows()
-        parts = {name: recorded_rows[:, columns] for name, columns in self._columns.items()}
+        parts = {name: oldest_first(rows, self._count) for name, rows in self._columns.items()}
         time = parts.pop("time")[:, 0]
-        signals = {name: parts.pop(name) for name in ("setpoint", "measured", "command", "limited")}
-        signals |= {"reference_pose": parts.pop("reference_pose"), "time": time}
+        signals = {name: parts.pop(name) for name in RECORDED_SIGNALS} | {"time": time}
         return Trajectory(
             time=time,
             signals=signals,

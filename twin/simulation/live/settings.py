@@ -96,11 +96,8 @@ def occupant(payload: Payload) -> Occupant | None:
     """Return the person of a payload; None for none."""
     if payload == "none":
         return None
-    return Occupant(
-        OCCUPANT_STATURE,
-        OCCUPANT_MASS,
-        wheelchair=Wheelchair() if payload == "wheelchair" else None,
-    )
+    wheelchair = Wheelchair() if payload == "wheelchair" else None
+    return Occupant(OCCUPANT_STATURE, OCCUPANT_MASS, wheelchair=wheelchair)
 
 
 def known_machines(*files: str | Path) -> dict[str, str | Path]:
@@ -123,11 +120,9 @@ def loaded_machine(
         ParameterError: the file cannot be used.
     """
     parameters = read_parameters(parameters_path(machine), configuration)
-    seated_person = occupant(payload)
-    loaded_parameters = (
-        parameters if seated_person is None else seated_on(parameters, seated_person)
-    )
-    return MachineModel(loaded_parameters, limits=limits)
+    if seated_person := occupant(payload):
+        parameters = seated_on(parameters, seated_person)
+    return MachineModel(parameters, limits=limits)
 
 
 ComparisonInput = Literal["setpoint", "forces"]
@@ -197,12 +192,8 @@ def gains_of(controller: Controller) -> dict[str, float]:
 
     Of gains that differ between actuators the mean.
     """
-    gains = {}
-    for name in gain_names(type(controller)):
-        value = getattr(controller, name, None)
-        if value is not None:
-            gains[name] = float(np.mean(value))
-    return gains
+    gains = {name: getattr(controller, name, None) for name in gain_names(type(controller))}
+    return {name: float(np.mean(gain)) for name, gain in gains.items() if gain is not None}
 
 
 def gain_names(controller_class: type[Controller]) -> tuple[str, ...]:
@@ -276,12 +267,9 @@ def set_up_text(set_up: SetUp) -> str:
         value = getattr(set_up.settings, name)
         if name in ALWAYS_WRITTEN or value != getattr(defaults, name):
             changed_values[name] = value
-    changed_values |= {
-        f"{GAIN_PREFIX}{name}": f"{value:.6g}" for name, value in set_up.settings.gains.items()
-    }
-    changed_values |= {
-        axis: f"{value:.6g}" for axis, value in set_up.target.items() if round(value, 4)
-    }
+    numbers = {f"{GAIN_PREFIX}{name}": gain for name, gain in set_up.settings.gains.items()}
+    numbers |= {axis: value for axis, value in set_up.target.items() if round(value, 4)}
+    changed_values |= {name: f"{value:.6g}" for name, value in numbers.items()}
     changed_values |= {
         name: ",".join(map(_value_text, value)) if isinstance(value, tuple) else _value_text(value)
         for name, value in set_up.controls.items()
@@ -313,7 +301,9 @@ def as_set_up(text: str) -> SetUp:
     if len(text) > MAX_TEXT_LENGTH or len(values) < len(pairs):
         raise InputError("set-up", f"has more than {MAX_TEXT_LENGTH} characters, or a name twice")
     gains = {
-        name[len(GAIN_PREFIX) :]: value for name, value in pairs if name.startswith(GAIN_PREFIX)
+        name.removeprefix(GAIN_PREFIX): value
+        for name, value in pairs
+        if name.startswith(GAIN_PREFIX)
     }
     for name in values:
         if name not in KNOWN_NAMES and not name.startswith(GAIN_PREFIX):
@@ -334,14 +324,16 @@ def _value(text: str, name: str) -> Value:
     if name in CHOICE_CONTROLS:
         return text
     if name in BOOLEAN_CONTROLS:
-        return _truth(text, name)
+        if text not in ("True", "False"):
+            raise InputError(name, f"expected True or False, got {brief(text)}")
+        return text == "True"
     parts = text.split(",") if text else []
     if name in LIST_CONTROLS:
         return tuple(parts)
     if len(parts) != NUMBER_CONTROLS[name]:
         raise InputError(name, f"expected {NUMBER_CONTROLS[name]} numbers, got {brief(text)}")
-    parsed_numbers = tuple(_number(entry, name) for entry in parts)
-    return parsed_numbers if len(parsed_numbers) > 1 else parsed_numbers[0]
+    numbers = tuple(_number(entry, name) for entry in parts)
+    return numbers if len(numbers) > 1 else numbers[0]
 
 
 def _number(text: str, name: str) -> float:
@@ -352,9 +344,3 @@ def _number(text: str, name: str) -> float:
     if not np.isfinite(value):
         raise InputError(name, f"expected a finite number, got {brief(text)}")
     return value
-
-
-def _truth(text: str, name: str) -> bool:
-    if text not in ("True", "False"):
-        raise InputError(name, f"expected True or False, got {brief(text)}")
-    return text == "True"

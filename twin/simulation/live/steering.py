@@ -120,15 +120,13 @@ class Pace:
         self.speed, self.rise = SPEED_FRACTION * speed_limits, speed_limits / SPEED_RISE_TIME
         self._actuators = actuators_per_axis
 
-    def transfer(
-        self, start: AxisSample, end: AxisSample, allowed: PoseCheck | None = None
-    ) -> Transfer:
+    def transfer(self, start: AxisSample, end: AxisSample, allowed: PoseCheck) -> Transfer:
         """Return a transfer that keeps the limits, or the first candidate if none does.
 
         Args:
             start: state at its beginning.
             end: state at its end.
-            allowed: returns whether a path, axes `(m, k)`, may be taken; default: every path may.
+            allowed: returns whether a path, axes `(m, k)`, may be taken.
         """
         travel = np.abs(self._actuators @ (end.values - start.values))
         # Of the fifth-order transition between two rests: largest slope and curvature.
@@ -140,19 +138,15 @@ class Pace:
         if not (start.rates.any() or end.rates.any()):
             return quintic_transfer(start, end, duration)
         # Prescribed end speeds may exceed the limit; 5 % margin keeps a transfer possible.
-        speed_bound = np.maximum(self.speed, 1.05 * self._fastest(start, end))
+        end_speeds = np.abs(np.array([start.rates, end.rates]) @ self._actuators.T)
+        speed_bound = np.maximum(self.speed, 1.05 * end_speeds.max(axis=0))
         for factor in DURATION_FACTORS:
             candidate = quintic_transfer(start, end, duration * factor)
             paths = candidate.axes(CHECKED_PHASES * candidate.duration)
             within_speed = (np.abs(paths.rates @ self._actuators.T) <= speed_bound).all()
-            if within_speed and (allowed is None or allowed(paths.values)):
+            if within_speed and allowed(paths.values):
                 return candidate
         return quintic_transfer(start, end, duration)
-
-    def _fastest(self, start: AxisSample, end: AxisSample) -> FloatArray:
-        """Return the larger of the actuators' prescribed speeds `(n,)` at the two ends."""
-        end_rates = np.abs(np.array([start.rates, end.rates]) @ self._actuators.T)
-        return np.asarray(end_rates.max(axis=0))
 
 
 class Segment(NamedTuple):
@@ -172,7 +166,7 @@ class AxisTrajectory:
     Positions, rates and accelerations are continuous wherever the motions that are played are.
     """
 
-    def __init__(self, pace: Pace, size: int, allowed: PoseCheck | None = None) -> None:
+    def __init__(self, pace: Pace, size: int, allowed: PoseCheck) -> None:
         """Rest at home.
 
         Args:
@@ -206,8 +200,7 @@ class AxisTrajectory:
         give the beginning of that segment.
         """
         self._repeat(float(times[-1]))
-        values = np.tile(self._last.values, (len(times), 1))
-        rates, accelerations = np.zeros_like(values), np.zeros_like(values)
+        sample = at_rest(np.tile(self._last.values, (len(times), 1)))
         for k, segment in enumerate(self._segments):
             in_segment = times < segment.end
             in_segment &= times >= (segment.begin if k else -np.inf)
@@ -216,11 +209,9 @@ class AxisTrajectory:
                     times[in_segment] - segment.begin, 0.0, segment.end - segment.begin
                 )
                 parts = segment.axes(segment_time)
-                for all_values, segment_values in zip(
-                    (values, rates, accelerations), parts, strict=True
-                ):
+                for all_values, segment_values in zip(sample, parts, strict=True):
                     all_values[in_segment] = segment_values
-        return AxisSample(values, rates, accelerations)
+        return sample
 
     def move_to(self, time: float, values: FloatArray) -> None:
         """Go from the state at `time` [s] to rest at `values` `(k,)` [m], [rad]."""
@@ -271,7 +262,7 @@ class AxisTrajectory:
     def _start_transfer(self, time: float, start: AxisSample, end: AxisSample) -> None:
         """Append the transfer between two states, if they differ."""
         self._last = end
-        if all(np.abs(a - b).max() <= STATE_TOLERANCE for a, b in zip(start, end, strict=True)):
+        if _is_same(start, end):
             self._segments.append(Segment(time, time, held_state(end)))
             return
         transfer = self._pace.transfer(start, end, self._is_allowed)
@@ -295,13 +286,15 @@ class AxisTrajectory:
         """Append repetitions of the looped motion until the trajectory ends after `until` [s]."""
         motion = self._repeated_motion
         while motion is not None and self._segments[-1].end <= until:
-            motion_start, end_time = _state(motion, 0.0), self._segments[-1].end
-            repeat_jump = max(
-                float(np.abs(a - b).max()) for a, b in zip(self._last, motion_start, strict=True)
-            )
-            if repeat_jump > STATE_TOLERANCE:
-                self._start_transfer(end_time, self._last, motion_start)
+            motion_start = _state(motion, 0.0)
+            if not _is_same(self._last, motion_start):
+                self._start_transfer(self._segments[-1].end, self._last, motion_start)
             self._append(motion)
+
+
+def _is_same(one: AxisSample, other: AxisSample) -> bool:
+    """Return whether two states of motion are the same but for rounding."""
+    return bool((np.abs(np.subtract(one, other)) <= STATE_TOLERANCE).all())
 
 
 def held_state(state: AxisSample) -> Callable[[FloatArray], AxisSample]:
@@ -358,9 +351,7 @@ class Axes:
 
     def poses(self, values: FloatArray) -> FloatArray:
         """Return poses `(m, 7)` at axes `(m, k)` [m], [rad]; the nearest where legs allow none."""
-        zero_rates = np.zeros_like(values)
-        axes = AxisSample(values, zero_rates, zero_rates)
-        poses = motion_of_axes(axes, self.platform.home, self.convention).pose
+        poses = motion_of_axes(at_rest(values), self.platform.home, self.convention).pose
         return (
             poses
             if self.platform.dof == 6
@@ -383,16 +374,15 @@ class Axes:
         outside_rows = np.flatnonzero(~self.platform.within_limits(self.poses(path_values)))
         if not outside_rows.size:
             return end
-        lower_fraction = 0.0 if outside_rows[0] == 0 else PATH_FRACTIONS[outside_rows[0] - 1]
-        upper_fraction = PATH_FRACTIONS[outside_rows[0]]
+        lower, upper = np.append(0.0, PATH_FRACTIONS)[outside_rows[0] : outside_rows[0] + 2]
         for _ in range(20):
-            middle_fraction = 0.5 * (lower_fraction + upper_fraction)
-            trial_values = start + middle_fraction * (end - start)
+            middle = 0.5 * (lower + upper)
+            trial_values = start + middle * (end - start)
             if self.platform.within_limits(self.poses(trial_values[None]))[0]:
-                lower_fraction = middle_fraction
+                lower = middle
             else:
-                upper_fraction = middle_fraction
-        return start + lower_fraction * (end - start)
+                upper = middle
+        return np.asarray(start + lower * (end - start))
 
     def actuators_per_axis(self) -> FloatArray:
         """Return the actuators' rates per rate of an axis `(n, k)` at home."""
@@ -441,12 +431,8 @@ class Steering:
         """Start at rest at home."""
         self.platform, self.period = platform, period
         self.axes = Axes(platform)
-        self._pace = Pace(platform, self.axes.actuators_per_axis())
-        self.reset()
-
-    def reset(self) -> None:
-        """Rest at home again."""
-        self.trajectory = AxisTrajectory(self._pace, len(self.axes.names), self._is_inside)
+        pace = Pace(platform, self.axes.actuators_per_axis())
+        self.trajectory = AxisTrajectory(pace, len(self.axes.names), self._is_inside)
         self._reference_end = -np.inf
 
     @property

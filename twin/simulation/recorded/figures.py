@@ -188,7 +188,7 @@ def _angular_order(points: FloatArray) -> Any:
 def notebook_html(motion: RecordedMotion) -> str:
     """Return HTML of a motion for notebooks: its origin, signals, and why it was stopped."""
     lines = [
-        f"{motion!r}"[1:-1],
+        repr(motion)[1:-1],
         f"{motion.fidelity}, {1e3 * motion.timestep:g} ms, {motion.lengths.shape[1]} actuators",
     ]
     if motion.signals:

@@ -146,8 +146,8 @@ def _check_signals(signals: Mapping[str, FloatArray], n: int) -> None:
         raise InputError(
             "signals", f"must all have one row per control period, got rows: {listing}"
         )
-    for name in (signal_name for signal_name in ACTUATOR_SIGNALS if signal_name in signals):
-        if signals[name].shape[1:] != (n,):
+    for name in ACTUATOR_SIGNALS:
+        if name in signals and signals[name].shape[1:] != (n,):
             shape = (signal_lengths[name], n)
             raise InputError(
                 f"signals[{name!r}]", f"must have shape {shape}, got {signals[name].shape}"
@@ -219,16 +219,13 @@ def check_machine(trajectory: RecordedMotion, platform: MachineModel) -> None:
 def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
     """Yield a machine with each configuration and payload, the plain ones first."""
     configurations = read_parameters(parameters_path(machine)).configuration
-    payloads = get_args(Payload)
-    for payload in payloads:
+    for payload in get_args(Payload):
         for configuration in (None, *(configurations.known if configurations else ())):
-            description = (
-                f"{machine}"
-                if configuration is None
-                else f"{machine} with the configuration {configuration}"
-            )
+            description = str(machine)
+            if configuration is not None:
+                description += f" with the configuration {configuration}"
             if payload != "none":
-                description = f"{description} and the payload {payload}"
+                description += f" and the payload {payload}"
             platform = loaded_machine(machine, configuration, payload)
             yield RecordedMachine(platform, occupant(payload), description)
 
@@ -270,7 +267,7 @@ def shapes_of(motion: RecordedMotion) -> dict[str, Any]:
     """Return the column counts that a table stores besides the metadata."""
     signals = {name: list(value.shape[1:]) for name, value in motion.signals.items()}
     widths = {"actuators": motion.lengths.shape[1], "deflections": motion.deflection.shape[1]}
-    return {**widths, "signals": signals}
+    return widths | {"signals": signals}
 
 
 def table_of(motion: RecordedMotion) -> tuple[list[str], FloatArray]:
@@ -310,7 +307,7 @@ def content_of(
     if max(widths) > len(names):
         raise InputError("path", f"has {len(names)} columns, too few for what it says it holds")
     content["signals"] = {}
-    label_columns = {name: column_number for column_number, name in enumerate(names)}
+    label_columns = {name: k for k, name in enumerate(names)}
     for key, labels in _columns(shapes, str(content.get("coordinate_unit"))):
         missing_labels = [label for label in labels if label not in label_columns]
         if missing_labels:
@@ -345,21 +342,20 @@ def _columns(shapes: dict[str, Any], unit: str) -> Iterator[tuple[str, list[str]
     n, n_springs = shapes["actuators"], shapes["deflections"] // 2
     cranks = unit == "rad"
     coordinate, force = ("angle", "torque") if cranks else ("length", "force")
-    leg_numbers, spring_numbers = range(1, n + 1), range(1, n_springs + 1)
+    leg_numbers = range(1, n + 1)
     yield "time", ["time [s]"]
-    yield "pose", list(POSE_COLUMNS)
-    yield "twist", list(TWIST_COLUMNS)
+    yield "pose", [*POSE_COLUMNS]
+    yield "twist", [*TWIST_COLUMNS]
     yield "lengths", [f"{coordinate} {k} [{unit}]" for k in leg_numbers]
     yield "rates", [f"{coordinate} rate {k} [{unit}/s]" for k in leg_numbers]
     yield "forces", [f"{force} {k} [{'N m' if cranks else 'N'}]" for k in leg_numbers]
     if n_springs:
-        deflections = [f"deflection {k} [m]" for k in spring_numbers]
-        yield "deflection", deflections + [f"deflection rate {k} [m/s]" for k in spring_numbers]
+        numbers = range(1, n_springs + 1)
+        deflections = [f"deflection {k} [m]" for k in numbers]
+        yield "deflection", deflections + [f"deflection rate {k} [m/s]" for k in numbers]
     for name, shape in shapes["signals"].items():
-        yield (
-            SIGNAL_PREFIX + name,
-            [f"{SIGNAL_PREFIX}{label}" for label in _labels(name, shape, unit)],
-        )
+        labels = [f"{SIGNAL_PREFIX}{label}" for label in _labels(name, shape, unit)]
+        yield SIGNAL_PREFIX + name, labels
 
 
 def _labels(name: str, shape: Sequence[int], unit: str) -> list[str]:
@@ -402,7 +398,7 @@ def write_csv(motion: RecordedMotion, path: str | Path) -> Path:
     """Write the table; raises InputError as `write_atomically`."""
     names, values = table_of(motion)
     rows = (row.tolist() for row in values)
-    return write_csv_table(path, FILE_MARK, _layout(motion), names, rows)
+    return write_csv_table(path, FILE_MARK, metadata_of(motion) | shapes_of(motion), names, rows)
 
 
 def write_parquet(motion: RecordedMotion, path: str | Path) -> Path:
@@ -415,7 +411,7 @@ def write_parquet(motion: RecordedMotion, path: str | Path) -> Path:
     arrow, parquet = (optional(name, "Parquet files") for name in ("pyarrow", "pyarrow.parquet"))
     names, values = table_of(motion)
     columns = [np.ascontiguousarray(column) for column in values.T]
-    layout = json.dumps(_layout(motion))
+    layout = json.dumps(metadata_of(motion) | shapes_of(motion))
     checksum = str(table_checksum(values, zlib.crc32(layout.encode())))
     metadata = {FILE_MARK: layout, CHECKSUM_KEY: checksum}
     table = arrow.table(columns, names=names).replace_schema_metadata(metadata)
@@ -485,10 +481,6 @@ def _read_parquet(path: Any) -> dict[str, Any]:
     if metadata.get(CHECKSUM_KEY.encode(), checksum) != checksum:
         warn_changed(path)
     return content_of(table.column_names, value_rows, json.loads(layout))
-
-
-def _layout(motion: RecordedMotion) -> dict[str, Any]:
-    return {**metadata_of(motion), **shapes_of(motion)}
 
 
 FILE_WRITERS: dict[str, Callable[[RecordedMotion, str | Path], Path]] = {
