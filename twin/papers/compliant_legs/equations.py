@@ -103,7 +103,7 @@ def _inertia_about_reference(
 ) -> FloatArray:
     about_center = rotation @ machine.platform_inertia @ np.swapaxes(rotation, -1, -2)
     parallel_axis = dot(center, center)[..., None, None] * np.eye(3) - outer(center, center)
-    return np.asarray(about_center + machine.platform_mass * parallel_axis)
+    return about_center + machine.platform_mass * parallel_axis
 
 
 class LegRows(NamedTuple):
@@ -150,9 +150,7 @@ def force_without_spring(machine: CompliantMachine, legs: LegState) -> FloatArra
         machine.spring_mass * legs.radii[..., 0] / 2.0 + machine.housing_mass * legs.radii[..., 1]
     )
     hanging = machine.hanging_mass * dot(legs.direction, machine.weight_direction)
-    return np.asarray(
-        swung * legs.turning_squared + hanging - machine.damping * legs.deflection_rate
-    )
+    return swung * legs.turning_squared + hanging - machine.damping * legs.deflection_rate
 
 
 class LinearSystem(NamedTuple):
@@ -473,4 +471,4 @@ def energy(
     heights = heights + (legs.masses.sum(axis=-1) * machine.base_joints[:, 2]).sum()
     lifted = machine.gravity * (machine.platform_mass * center[:, 2] + heights)
     stretched = (machine.stiffness * legs.deflection**2).sum(axis=-1) / 2.0
-    return np.asarray(kinetic).reshape(shape), np.asarray(lifted + stretched).reshape(shape)
+    return np.asarray(kinetic).reshape(shape), (lifted + stretched).reshape(shape)

@@ -272,7 +272,7 @@ def dot(first: FloatArray, second: FloatArray) -> FloatArray:
 
 def outer(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return dyadic products `(..., 3, 3)` of vectors `(..., 3)`."""
-    return np.asarray(first[..., :, None] * second[..., None, :])
+    return first[..., :, None] * second[..., None, :]
 
 
 def tip_matrices(arm: FloatArray) -> FloatArray:
