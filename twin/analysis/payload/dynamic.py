@@ -135,15 +135,14 @@ def dynamic_payload(
     steps = mass_steps(float(masses.min()), start, step_size)
     if outcomes.all():  # every run was left out
         steps = MassSteps(None, None)
-    if steps.fails is not None:
-        repeat(np.abs(masses / steps.fails - 1.0) < sampling_error)
-    row, column = np.unravel_index(int(masses.argmin()), masses.shape)
     first_failure, frequency = None, None
     if steps.fails is not None:
+        repeat(np.abs(masses / steps.fails - 1.0) < sampling_error)
         failing = masses < steps.fails
         index = int(failing.any(axis=1).argmax())
         first_failure = positions.extensions[index]
         frequency = float(criterion.frequencies[int(failing[index].argmax())])
+    row, column = np.unravel_index(int(masses.argmin()), masses.shape)
     return DynamicPayload(
         criterion=criterion,
         extensions=positions.extensions,

@@ -286,22 +286,20 @@ def search_bounds(
         if len(trials) > MAX_ITERATIONS:
             return Search(tuple(trials), False, f"not met after {MAX_ITERATIONS} iterations")
         slopes = task.slopes(position, violations)
-        accepted_trial = None
-        while accepted_trial is None and region >= MIN_REGION:
+        while region >= MIN_REGION:
             step, predicted = _step(violations, slopes, position, region)
             trial = np.clip(position + step, 0.0, 1.0)
             trial_violations = task.violations(trial)
             decrease = violations.max() - trial_violations.max()
             expected_decrease = violations.max() - predicted
             if decrease > 0.0:
-                accepted_trial = trial, trial_violations
                 if decrease > MIN_DECREASE_RATIO * expected_decrease:
                     region = min(1.0, region * REGION_GROWTH)
-            else:
-                region *= 0.5
-        if accepted_trial is None:
+                break
+            region *= 0.5
+        else:
             return Search(tuple(trials), False, "no better parameters near the last ones")
-        position, violations = accepted_trial
+        position, violations = trial, trial_violations
         trials.append(task.trial(position, violations))
         report_trial(trials[-1])
     return Search(tuple(trials), True, "all bounds are kept")

@@ -421,7 +421,7 @@ def _decided(
     if not kept:
         return None, left_to_forces
     decision = seen.decide(if_unobservable)
-    if not decision.free and (forces is None or not forces.shown):
+    if not decision.free and not shown:
         raise InputError(
             "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
         )

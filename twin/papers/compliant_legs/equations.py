@@ -265,8 +265,9 @@ def _lock(machine: CompliantMachine, system: LinearSystem, driving: FloatArray) 
     """Add m3 delta2'' = 0 and the actuator forces' columns; `driving` moves m1 / 4 + m2."""
     legs, leg_terms = system.legs, system.rows
     mass_ratio = machine.follower_mass / machine.deflecting_mass
+    first_column = 6 + 3 * machine.n_legs
     for i in range(machine.n_legs):
-        tip, force = slice(6 + 3 * i, 9 + 3 * i), 6 + 3 * machine.n_legs + i
+        tip, force = slice(6 + 3 * i, 9 + 3 * i), first_column + i
         system.matrix[:, tip, force] = -leg_terms.actuation[:, i]
         system.matrix[:, force, tip] = legs.direction[:, i]
         system.matrix[:, force, force] = 1.0 + mass_ratio[i]
@@ -274,7 +275,6 @@ def _lock(machine: CompliantMachine, system: LinearSystem, driving: FloatArray) 
     follower_force = machine.follower_mass * (
         legs.radii[..., 2] * legs.turning_squared + axial_weight
     )
-    first_column = 6 + 3 * machine.n_legs
     system.right_side[:, first_column : first_column + machine.n_legs] = (
         mass_ratio * driving - follower_force
     )

@@ -338,4 +338,4 @@ def load_derivative(load: Load, pose: FloatArray) -> FloatArray:
     return derivative
 
 
-NO_LOAD = Load(read_only(np.zeros(6)), "base")
+NO_LOAD = load()

@@ -326,8 +326,8 @@ class ExactModel:
             levels.append(np.concatenate([points, feet], axis=-2))
         position, velocity, acceleration = levels
         center = motions[0]
-        omega, alpha = center.angular_velocity, center.angular_acceleration
-        return _Bodies(position, velocity, acceleration, omega, alpha)
+        turning = center.angular_velocity, center.angular_acceleration
+        return _Bodies(position, velocity, acceleration, *turning)
 
     def _virtual(self, coordinates: Any) -> _Bodies:
         """Return the motions `(..., 3, 9, 3)` at unit rates of heave, roll and pitch."""
