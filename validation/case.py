@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from twin.analysis.platform import Platform
 from twin.charts.panels import Line
@@ -16,7 +16,6 @@ from twin.errors import InputError
 
 Verdict = Literal["pass", "fail", "info"]
 Agreement = Literal["reproduced", "differs", "not given"]
-AGREEMENT_KINDS: tuple[Agreement, ...] = get_args(Agreement)
 
 UNEXPECTED_REASON = "a fault, or parameters that are not the paper's"
 """Reason why a statement differs that is on record as reproduced."""
@@ -67,27 +66,15 @@ Curve = Line
 """One line of a plot."""
 
 
-@dataclass(init=False)
 class Panel:
     """One set of axes: curves against the plot's common x axis."""
-
-    y_label: str
-    curves: tuple[Curve, ...]
-    log_y: bool
 
     def __init__(self, y_label: str, *curves: Curve, log_y: bool = False) -> None:
         self.y_label, self.curves, self.log_y = y_label, curves, log_y
 
 
-@dataclass(init=False)
 class Plot:
     """Panels one above the other with a common x axis, e.g. engine and reference, error below."""
-
-    title: str
-    x_label: str
-    panels: tuple[Panel, ...]
-    log_x: bool
-    caption: str
 
     def __init__(
         self,
@@ -195,11 +182,17 @@ class CaseResult:
     @property
     def verdict(self) -> Verdict:
         """Fail if a measure or statement fails or the case could not run; info: nothing judged."""
-        verdicts = {measure.verdict for measure in self.measures}
-        verdicts |= {statement.verdict for statement in self.statements}
-        if self.error or "fail" in verdicts:
+        if self.error:
             return "fail"
-        return "pass" if "pass" in verdicts else "info"
+        judged: tuple[Measure | Statement, ...] = (*self.measures, *self.statements)
+        return overall([entry.verdict for entry in judged])
+
+
+def overall(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return "fail" if any verdict is, "pass" if any is and none fails; nothing judged: "info"."""
+    if "fail" in verdicts:
+        return "fail"
+    return "pass" if "pass" in verdicts else "info"
 
 
 def slowest(results: Sequence[CaseResult], count: int = 5) -> list[CaseResult]:
@@ -261,10 +254,6 @@ class Case:
         if self.needs_gravity and not platform.parameters.gravity > 0.0:
             return "the machine has no gravity: without forces nothing would move"
         return self.condition(platform) if self.condition else ""
-
-    def applies(self, platform: Platform) -> bool:
-        """Return True where the case applies to a machine."""
-        return not self.obstacle(platform)
 
     def result(
         self,

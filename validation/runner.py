@@ -18,7 +18,7 @@ from twin.analysis.platform import Platform, load
 from twin.engines.mechanism import least_mass_note, make_mechanism
 from twin.errors import InputError, MissingDependencyError, TwinError, TwinWarning
 from twin.machine.machine import machine_names
-from twin.validation.case import Case, CaseResult, LeftOut, Quantity, slowest
+from twin.validation.case import Case, CaseResult, LeftOut, Quantity
 from twin.validation.cases import CASES, load_case
 
 Task = tuple[str, str, str]
@@ -56,10 +56,7 @@ def run(
         for task, result in _outcomes(tasks, min(jobs, len(tasks))):
             results[task] = result
             advance(result)
-    ordered = [results[task] for task in tasks]
-    if progress:
-        _print_slowest(ordered)
-    return ordered
+    return [results[task] for task in tasks]
 
 
 def left_out(
@@ -83,31 +80,26 @@ def left_out(
 
 def raised_mass_notes(machines: Sequence[str | Path]) -> list[str]:
     """Return notes on parts whose masses are raised for the engines, one sentence each."""
-    notes = []
-    for machine in machines:
-        parameters = load(machine).parameters
-        notes.append(least_mass_note(make_mechanism(parameters), parameters))
+    parameters = [load(machine).parameters for machine in machines]
+    notes = (least_mass_note(make_mechanism(each), each) for each in parameters)
     return [note for note in notes if note]
 
 
 def run_case(task: Task) -> CaseResult:
     """Return the outcome of one case; whatever goes wrong becomes its error."""
-    machine, name, key = task
     start = clock.perf_counter()
-    case = load_case(key)
     try:
         with warnings.catch_warnings():
             # Said once, by `raised_mass_notes`, and not by each case in each process.
             warnings.simplefilter("ignore", TwinWarning)
-            result = case.run(load(machine))
+            result = load_case(task[2]).run(load(task[0]))
     except MissingDependencyError as error:
         note = Quantity("not run", float("nan"), str(error), "")
-        labels = (name, key, case.title, case.description)
-        result = CaseResult(*labels, (), (note,))
+        result = replace(_without_measures(task), quantities=(note,))
     except TwinError as error:
-        result = _failed(name, key, str(error))
+        result = _without_measures(task, str(error))
     except Exception as error:
-        result = _failed(name, key, f"unexpected {type(error).__name__}: {error}")
+        result = _without_measures(task, f"unexpected {type(error).__name__}: {error}")
     return replace(result, seconds=clock.perf_counter() - start)
 
 
@@ -155,9 +147,9 @@ def _selected(cases: Sequence[str] | str | None) -> dict[str, Case]:
     return {key: selected[key] for key in CASES if key in selected}
 
 
-def _failed(name: str, key: str, error: str) -> CaseResult:
-    case = load_case(key)
-    return CaseResult(name, key, case.title, case.description, (), error=error)
+def _without_measures(task: Task, error: str = "") -> CaseResult:
+    case = load_case(task[2])
+    return CaseResult(task[1], case.key, case.title, case.description, (), error=error)
 
 
 def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]:
@@ -193,17 +185,9 @@ def collected_result(future: Future[CaseResult], task: Task) -> CaseResult:
     try:
         return future.result()
     except BrokenProcessPool:
-        return _failed(
-            task[1], task[2], "its process, or one beside it, crashed; run the cases with one job"
+        return _without_measures(
+            task, "its process, or one beside it, crashed; run the cases with one job"
         )
-
-
-def _print_slowest(results: list[CaseResult]) -> None:
-    from rich.console import Console
-
-    entries = (f"{r.machine}, {r.case} {r.seconds:.1f} s" for r in slowest(results))
-    text = f"slowest cases: {'; '.join(entries)}"
-    Console(stderr=True).print(text, markup=False, highlight=False)
 
 
 @contextmanager

@@ -174,9 +174,7 @@ def _decay(controller: LocalFeedback, frequency: float) -> FloatArray:
 
 def _damping(swing: FloatArray) -> float:
     """Return the damping ratio from the ranges of the first and the last of three periods."""
-    first_range, *_, last_range = (
-        np.ptp(period) for period in np.array_split(swing, DECAY_PERIODS)
-    )
+    first_range, *_, last_range = map(np.ptp, np.array_split(swing, DECAY_PERIODS))
     return float(np.log(first_range / last_range) / (2.0 * np.pi * (DECAY_PERIODS - 1)))
 
 
@@ -241,8 +239,7 @@ def _all_gains(platform: Platform) -> Measure:
     floating = with_gravity(platform, 0.0)
     linear, damping_ratios = linearise(floating), []
     for gain in GAIN_GRID:
-        stiffness = series_stiffness(linear)
-        laws = [continuous_velocity_feedback(floating, gain, stiffness=stiffness)]
+        laws = [continuous_velocity_feedback(floating, gain, stiffness=series_stiffness(linear))]
         if not platform.n_deflections:
             laws.append(continuous_force_feedback(floating, gain, leak=suitable_leak(linear)))
         damping_ratios += [smallest_damping(closed_loop(linear, law).poles) for law in laws]
@@ -284,15 +281,14 @@ def _decays(controllers: dict[str, LocalFeedback]) -> tuple[list[Entry], Plot]:
             style = "dash" if curves else "line"
             curves.append(Curve(DISPLAY_NAMES[engine], time, swing / abs(swing[0]), style))
         panels.append(Panel(f"{DISPLAY_NAMES[name]}: slowest mode", *curves))
-    title = "Free decay of the slowest mode"
-    return measures, Plot(title, "time [s]", *panels)
+    return measures, Plot("Free decay of the slowest mode", "time [s]", *panels)
 
 
 def _gain_text(name: str, controller: LocalFeedback) -> str:
     """Return at which part of the best gain a decay is measured; empty for the whole of it."""
-    return (
-        "" if controller.platform.n_deflections else f"at {TESTED_GAINS[name]:g} of the best gain; "
-    )
+    if controller.platform.n_deflections:
+        return ""
+    return f"at {TESTED_GAINS[name]:g} of the best gain; "
 
 
 def _swinging_controller(name: str, best_controller: LocalFeedback) -> LocalFeedback:
@@ -311,7 +307,7 @@ def _swinging_controller(name: str, best_controller: LocalFeedback) -> LocalFeed
 def _release(controller: LocalFeedback) -> Release:
     """Return a release of the slowest mode that suits the machine's size and its poles."""
     shape, mode_row = slowest_shape(controller.linear)
-    shape = shape / np.abs(shape).max()
+    shape = shape / largest(shape)
     if not controller.platform.n_deflections:
         amplitude = STRUT_RELEASE * controller.period**2
         return Release(amplitude * shape, mode_row, STRUT_SAMPLES, 1)
@@ -372,11 +368,9 @@ def _outer(platform: Platform, inner: IntegralForceFeedback) -> Iterator[Entry]:
     # The machine bears the load with force feedback alone.
     heave_compliance = abs(compliance(inner.linear, [0.0], law=inner.law)[0, 2, 2])
     load = min(MAX_LOAD, SAG_FRACTION * stroke(platform) / float(heave_compliance))
-    slowest_rate = float(-outer.outer.poles.real.max())
-    needed_periods = (
-        ceil(OUTER_CONSTANTS / slowest_rate / outer.period) if slowest_rate > 0.0 else 0
-    )
-    periods = max(OUTER_PERIODS, needed_periods)
+    slowest_rate, periods = float(-outer.outer.poles.real.max()), OUTER_PERIODS
+    if slowest_rate > 0.0:
+        periods = max(periods, ceil(OUTER_CONSTANTS / slowest_rate / outer.period))
     for controller in (inner, outer):
         trajectory = simulate(
             platform,

@@ -78,15 +78,14 @@ class Fault(NamedTuple):
     """[s]"""
 
 
-def _dropout(platform: Platform) -> dict[str, Any]:
-    return {"dropouts": [(0.3, 99.0)]}
+def _lever(platform: Platform) -> float:
+    """Return a height [m] per actuator coordinate: cranks turn on a lever."""
+    return platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
 
 
 def _unreachable(platform: Platform) -> dict[str, Any]:
     """Return a jump of the reference to twice the height that the stroke allows."""
-    stroke = float(platform.stroke.max())
-    lever = platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
-    return {"jump": 2.0 * stroke * lever}
+    return {"jump": 2.0 * float(platform.stroke.max()) * _lever(platform)}
 
 
 def _unstable_velocity_gain(platform: Platform) -> dict[str, Any] | None:
@@ -129,7 +128,7 @@ def _overload(platform: Platform) -> dict[str, Any] | None:
 
 
 INJECTED_FAULTS = (
-    Fault("sensor dropout", _dropout),
+    Fault("sensor dropout", lambda _: {"dropouts": [(0.3, 99.0)]}),
     Fault("unreachable pose", _unreachable),
     Fault("unstable velocity gain", _unstable_velocity_gain),
     Fault("unstable position gain", _unstable_position_gain, 3.0),
@@ -187,8 +186,7 @@ def without_drives(platform: Platform) -> Platform:
 
 def heave(platform: Platform, duration: float) -> SineMotion:
     """Return one slow heave about home, at rest at both ends, that the actuators can follow."""
-    lever = platform.joint_radius if platform.coordinate_unit == "rad" else 1.0
-    amplitude = min(_within_stroke(platform), _within_speed(platform)) * lever
+    amplitude = min(_within_stroke(platform), _within_speed(platform)) * _lever(platform)
     motion = followed_motion(platform, lambda size: _heave(platform, size, duration), amplitude)
     time = np.linspace(0.0, duration, MOTION_SAMPLES)
     max_jacobian = largest(platform.jacobian(motion(time).pose)[:, :, 2])
@@ -214,7 +212,8 @@ def _within_stroke(platform: Platform) -> float:
         # The column of z: elongation of each leg per height.
         elongation = amplitude * largest(platform.jacobian(platform.home)[:, 2])
         holding_force = largest(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
-        amplitude *= 0.01 if platform.leg.axial.stiffness * elongation > holding_force else 1.0
+        if platform.leg.axial.stiffness * elongation > holding_force:
+            amplitude *= 0.01
     return amplitude
 
 
@@ -257,15 +256,12 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
     if reference.stopped:
         yield Measure("closed loop without drives stopped", 1.0, 0.0, reference.stopped)
         return
-    motion_size = float(position_error(reference.pose, reference.pose[:1]).max())
     speed_limited = _within_speed(ideal_platform) < _within_stroke(ideal_platform)
     for limit in ENGINE_LIMITS:
-        # What slow actuators move is small beside the gap that an engine leaves in its loops.
-        reference_size = (
-            max(motion_size, limit.tolerance / AGREEMENT_TOLERANCE)
-            if speed_limited
-            else motion_size
-        )
+        motion_size = largest(position_error(reference.pose, reference.pose[:1]))
+        if speed_limited:
+            # What slow actuators move is small beside the gap that an engine leaves in its loops.
+            motion_size = max(motion_size, limit.tolerance / AGREEMENT_TOLERANCE)
         try:
             trajectory = _run(
                 ideal_platform, Cascade(ideal_platform, motion), AGREEMENT_TIME, limit.engine
@@ -277,12 +273,10 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
             yield Measure(f"{limit.label}: closed loop stopped", 1.0, 0.0, trajectory.stopped)
             continue
         distance = position_error(trajectory.pose, reference.pose)
-        distance = distance + ideal_platform.joint_radius * rotation_error(
-            trajectory.pose, reference.pose
-        )
+        distance += ideal_platform.joint_radius * rotation_error(trajectory.pose, reference.pose)
         yield Measure(
             f"{limit.label}: platform in closed loop off the reference, per size of the motion",
-            float(distance.max()) / reference_size,
+            distance.max() / motion_size,
             AGREEMENT_TOLERANCE,
             "one controller must behave alike on all engines; they are integrated differently",
         )
@@ -324,15 +318,14 @@ def stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator
     # Springs in series may swing on after their actuators are at rest.
     k = platform.n_deflections
     rates = run.rates[-1] - run.deflection[-1, k:] if k else run.rates[-1]
-    speed = float((np.abs(rates) / platform.stroke).max())
     if not run.stopped:
         yield Measure(f"{fault.name}: no safe stop", 1.0, 0.0, "the machine was not stopped")
     yield Measure(
         f"{fault.name}: actuators' speed at the end, per stroke",
-        speed,
+        largest(rates / platform.stroke),
         REST_SPEED,
         run.stopped or "the machine should rest",
-        unit="1/s",
+        "1/s",
     )
     arrays = (run.pose, run.twist, run.lengths, run.rates, run.forces, *run.signals.values())
     yield Measure(

@@ -104,9 +104,11 @@ def _energies(platform: Platform, machine: CompliantMachine, states: RandomState
     pose, twist, _, deflection = states
     system_energies = np.stack(energy(machine, pose, twist, deflection), axis=1)
     platform_energies = np.stack(platform.energy(pose, twist, deflection=deflection), axis=1)
-    error = float(relative_error(system_energies, platform_energies).max())
     return Measure(
-        "energies of the free system against the machine's", error, 1e-10, TOLERANCE_REASON
+        "energies of the free system against the machine's",
+        relative_error(system_energies, platform_energies).max(),
+        1e-10,
+        TOLERANCE_REASON,
     )
 
 
@@ -129,10 +131,10 @@ def _locked(
         "kij,kj->ki", platform.jacobian(pose), kernel_accelerations[:, :6]
     ) + np.einsum("kij,kj->ki", platform.jacobian_derivative(pose, twist), twist)
     # The first six columns are the platform's acceleration, the others those of the deflections.
-    actuator_acceleration = np.abs(length_accelerations - kernel_accelerations[:, 6:]).max()
+    remaining = largest(length_accelerations - kernel_accelerations[:, 6:])
     yield Measure(
         "locked system: remaining acceleration of an actuator, per largest acceleration",
-        actuator_acceleration / np.abs(kernel_accelerations).max(),
+        remaining / largest(kernel_accelerations),
         1e-10,
         "zero: the actuators are locked",
     )
@@ -142,20 +144,19 @@ def _still(platform: Platform, machine: CompliantMachine) -> Measure:
     result = rest_lengths(machine, platform.home, machine.home_extension)
     machine_at_rest = replace(machine, spring_length=result.rest_lengths)
     deflection = machine.spring_length - result.rest_lengths
-    deflection = np.concatenate([deflection, np.zeros(platform.n_actuators)])
+    deflection = np.append(deflection, np.zeros(platform.n_actuators))
     solution = solve_locked(machine_at_rest, platform.home, ZERO_VECTOR, deflection)
     gravity = platform.parameters.gravity or 1.0
     # A rest length is known to the rounding of a leg's length; a spring turns it into a force.
     max_stiffness_ratio = float((machine.stiffness / machine.deflecting_mass).max())
     length = float(platform.home_reaches.max())
-    rounding = LENGTH_ROUNDINGS * np.finfo(float).eps * length * max_stiffness_ratio / gravity
     return Measure(
         "platform with the rest lengths of the third system: acceleration at home",
-        np.abs(solution.acceleration).max() / gravity,
-        max(1e-10, rounding),
+        largest(solution.acceleration) / gravity,
+        max(1e-10, LENGTH_ROUNDINGS * np.finfo(float).eps * length * max_stiffness_ratio / gravity),
         "zero: it stands still; the rounding of a leg's length, times stiffness per mass at the "
         "spring's end, is left",
-        unit="g",
+        "g",
     )
 
 
@@ -312,10 +313,8 @@ def _person(
         knee = add("thigh", hips + shares["hips"] / 2.0 * stature * outward_axis, leaning(90.0))
         ankle = add("shank", knee, leaning(15.0))
         toe = np.array([1.0, 0.0, 0.0])
-        heel = (
-            ankle - HEEL_FRACTION * length["foot"] * toe - shares["ankle"] * stature / 2.0 * UP_AXIS
-        )
-        add("foot", heel, toe)
+        heel = ankle - HEEL_FRACTION * length["foot"] * toe
+        add("foot", heel - shares["ankle"] * stature / 2.0 * UP_AXIS, toe)
     return points, masses
 
 
@@ -366,7 +365,12 @@ def check_compliant_response(platform: Platform) -> CaseResult:
         _loads(machine, equilibrium),
         *_occupants(platform.parameters),
     ]
-    return check_compliant_response.result(platform, measures, statements=_response_statements())
+    statement = VISCOELASTIC_PAPER["humanoid"].not_given(
+        "A seated occupant of sixteen segments from published fractions of stature and mass, "
+        "with or without a wheelchair.",
+        "dimensions stand in figures, without masses and without results",
+    )
+    return check_compliant_response.result(platform, measures, statements=(statement,))
 
 
 def _rest(machine: CompliantMachine, equilibrium: Equilibrium) -> Measure:
@@ -377,7 +381,7 @@ def _rest(machine: CompliantMachine, equilibrium: Equilibrium) -> Measure:
         largest(solution.acceleration) / machine.gravity,
         1e-10,
         "zero; the sag is known to rounding, which stiff springs turn into a force",
-        unit="g",
+        "g",
     )
 
 
@@ -389,7 +393,7 @@ def _stiffness(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]
     expected = jacobian.T @ (machine.stiffness[:, None] * jacobian)
     yield Measure(
         "stiffness without gravity against J' k J of the machine's Jacobian",
-        np.abs(stiffness - expected).max() / np.abs(expected).max(),
+        largest(stiffness - expected) / largest(expected),
         1e-12,
         "relaxed springs: nothing else is left; rounding",
     )
@@ -413,14 +417,10 @@ def stiffened_sag(machine: CompliantMachine, factor: float) -> float:
 
 def _loads(machine: CompliantMachine, equilibrium: Equilibrium) -> Measure:
     responses = run_load_cases(machine, standard_load_cases(), equilibrium)
-    errors = [
-        np.linalg.norm(response.quasi_static - response.linear)
-        / np.linalg.norm(response.quasi_static)
-        for response in responses
-    ]
+    norm = np.linalg.norm
     return Measure(
         f"{len(responses)} load cases: part that the stiffness matrix does not predict, relative",
-        np.max(errors),
+        np.max([norm(r.quasi_static - r.linear) / norm(r.quasi_static) for r in responses]),
         0.05,
         "of second order: the displacement per length of a leg, 1e-2 at most, times a few; a wrong "
         "entry of the matrix shows at 1",
@@ -439,20 +439,9 @@ def _occupants(parameters: MachineParameters) -> Iterator[Entry]:
             ("height of their centre of mass", body.center_of_mass_vector[2], expected_height),
             ("inertia of the occupant", rigid_body.inertia, points.inertia),
         ):
-            error = largest(value - expected) / largest(expected)
             yield Measure(
                 f"{quantity} against point masses from published segments, {name}: relative error",
-                error,
+                largest(value - expected) / largest(expected),
                 1e-12,
                 SEGMENTS_REASON,
             )
-
-
-def _response_statements() -> tuple[Statement, ...]:
-    return (
-        VISCOELASTIC_PAPER["humanoid"].not_given(
-            "A seated occupant of sixteen segments from published fractions of stature and mass, "
-            "with or without a wheelchair.",
-            "dimensions stand in figures, without masses and without results",
-        ),
-    )

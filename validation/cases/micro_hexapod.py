@@ -160,17 +160,16 @@ def printed_rotation(pose: FloatArray) -> FloatArray:
 def rotation_measures(target: FloatArray, moving: FloatArray) -> Iterator[Measure]:
     """Yield errors of the rotations of poses `(7,)` by the test's angles, fixed and moving axes."""
     about_x, about_y, about_z = printed_matrices()
-    for name, pose, rotation in (
-        (
-            "fixed axes: entries of R against the listed Rz Ry Rx",
-            target,
-            about_z @ about_y @ about_x,
-        ),
-        ("moving axes: entries of R against Rx Ry Rz", moving, about_x @ about_y @ about_z),
+    moving_difference = rotation_of(moving).as_matrix() - about_x @ about_y @ about_z
+    for name, difference in (
+        ("fixed axes: entries of R against the listed Rz Ry Rx", printed_rotation(target)),
+        ("moving axes: entries of R against Rx Ry Rz", moving_difference),
     ):
-        error = np.abs(rotation_of(pose).as_matrix() - rotation).max()
         yield Measure(
-            name, error, ENTRY_ROUNDING, "rounding of products of three numbers up to one"
+            name,
+            largest(difference),
+            ENTRY_ROUNDING,
+            "rounding of products of three numbers up to one",
         )
 
 
@@ -209,9 +208,9 @@ def hexapod_statements(
 
     sag_distance = float(np.linalg.norm(sag.exact[:3]))
     about_moving_axes = Rotation.from_euler("ZYX", TEST_ANGLES[::-1]).as_matrix()
-    rotation_error = largest(printed_rotation(target))
     rotation_error = max(
-        rotation_error, largest(about_moving_axes - rotation_of(target).as_matrix())
+        largest(printed_rotation(target)),
+        largest(about_moving_axes - rotation_of(target).as_matrix()),
     )
     moving = quaternion_from_angles(TEST_ANGLES, "moving_xyz")
     attitude_difference = float(angle_between(target[3:], moving))
@@ -257,7 +256,6 @@ def _pose_statements(
     )
     residual = largest(solver_residual(floating, target))
     deviations = early_position_error / position - 1.0, early_rotation_error / rotation - 1.0
-    agrees = max(map(abs, deviations)) < PRINTED_DIGITS
     return (
         HEXAPOD_PAPER["pose_reached"].judged(
             f"After {SETTLING_TIME:g} s the pose differs by {final_position_error:.1e} m and "
@@ -267,7 +265,7 @@ def _pose_statements(
         HEXAPOD_PAPER["pose_errors"].judged(
             f"After {STOP_TIME:g} s, commanded from home, the pose differs by "
             f"{early_position_error:.1e} m and {early_rotation_error:.1e} in the entries of R.",
-            agrees,
+            largest(deviations) < PRINTED_DIGITS,
             f"at {STOP_TIME:g} s the machine's vibration has not yet decayed with the adopted "
             f"damping; it decays by a factor of {early_position_error / final_position_error:.0e} "
             f"until {SETTLING_TIME:g} s. A simulation that begins in the pose stays within "
@@ -330,7 +328,7 @@ def check_micro_hexapod(platform: Platform) -> CaseResult:
     measures = [
         *_reached_entries(reached_poses, target),
         *notes,
-        *_sag(platform, sags, target),
+        *_sag(platform, sags, nominal_sag, target),
         *_conventions(target),
         _design(platform, stroke),
     ]
@@ -346,13 +344,14 @@ def _reached_entries(
     for method, pose in reached_poses.items():
         error = np.abs(displacement(pose, target))
         name = f"commanded pose against the one reached, gravity off, {method}"
-        yield Measure(f"{name}: position", error[:3].max(), 1e-10, POSE_REASON, unit="m")
-        yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, POSE_REASON, unit="rad")
+        yield Measure(f"{name}: position", error[:3].max(), 1e-10, POSE_REASON, "m")
+        yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, POSE_REASON, "rad")
 
 
-def _sag(platform: Platform, sags: tuple[Sag, ...], target: FloatArray) -> Iterator[Entry]:
+def _sag(
+    platform: Platform, sags: tuple[Sag, ...], nominal_sag: Sag, target: FloatArray
+) -> Iterator[Entry]:
     scale = characteristic_scale(platform)
-    nominal_sag = sags[GRAVITY_FACTORS.index(1.0)]
     sag_size, unpredicted_size = (
         np.linalg.norm(part / scale) for part in (nominal_sag.exact, nominal_sag.remainder)
     )
@@ -379,7 +378,7 @@ def _sag(platform: Platform, sags: tuple[Sag, ...], target: FloatArray) -> Itera
         largest(pose_error),
         1e-10,
         "as without gravity",
-        unit="m, rad",
+        "m, rad",
     )
 
 
@@ -392,7 +391,7 @@ def _conventions(target: FloatArray) -> Iterator[Entry]:
         float(conversion_error),
         1e-14,
         "rounding",
-        unit="rad",
+        "rad",
     )
     yield from rotation_measures(target, moving)
 
@@ -404,5 +403,5 @@ def _design(platform: Platform, stroke: RequiredStroke) -> Measure:
         float(platform.stroke.min()),
         f"the actuators' range; legs from {1e3 * stroke.minimum.min():.1f} to "
         f"{1e3 * stroke.maximum.max():.1f} mm",
-        unit="m",
+        "m",
     )

@@ -136,13 +136,12 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
     problem = cueing.problem
     exact = active_set_solution(problem)
     tight = QuadraticProgram(problem, 1e-9, 100_000).solve(problem)
-    scale = largest(exact)
     at_bound = np.minimum(
         problem.upper - problem.rows @ exact, problem.rows @ exact - problem.lower
     )
     yield Measure(
         "program solved by OSQP against an active-set method",
-        largest(tight.solution - exact) / scale,
+        largest(tight.solution - exact) / largest(exact),
         1e-6,
         f"both to rounding or 1e-9; {int((at_bound < 1e-9).sum())} of {len(at_bound)} rows are at "
         "their bounds",
@@ -218,7 +217,7 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
         largest((sensed.specific_force - exact)[END_SAMPLES:-END_SAMPLES]),
         10.0 * (max_frequency * HEAD_PERIOD) ** 6,
         "splines of degree 7 leave (w T)^6 of accelerations of 10 m/s2; w of the third harmonic",
-        unit="m/s2",
+        "m/s2",
     )
 
 
@@ -274,8 +273,13 @@ def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iter
     for name in ("length", "speed", "acceleration"):
         fraction = max(getattr(limit_use, name) for limit_use in limit_uses)
         if fraction > 0.0:
-            text = f"predictive: largest share of the actuators' {name} limit"
-            yield Measure(text, fraction, 1.0, reason, at_bound=True)
+            yield Measure(
+                f"predictive: largest share of the actuators' {name} limit",
+                fraction,
+                1.0,
+                reason,
+                at_bound=True,
+            )
 
 
 def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entry]:
@@ -289,13 +293,12 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entr
             max_rate = max(max_rate, largest(washout.tilt.rate))
             if name == "coordinated_turn":
                 max_tilt = max(max_tilt, largest(washout.tilt.value))
-    limit = washout.settings.tilt_rate
     yield Measure(
         "classical: largest rate of tilt coordination",
         max_rate,
-        limit * (1.0 + 1e-12),
+        washout.settings.tilt_rate * (1.0 + 1e-12),
         "its limit, 3 deg/s, and rounding",
-        unit="rad/s",
+        "rad/s",
         at_bound=True,
     )
     yield Measure(
@@ -303,20 +306,18 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entr
         max_tilt,
         1e-12,
         "the specific force has no part across the body's z axis: rounding",
-        unit="rad",
+        "rad",
     )
 
 
 def _turn(outcomes: dict[str, Outcome]) -> Iterator[Entry]:
-    threshold = float(SPECIFIC_FORCE_THRESHOLD[1])
     for name, outcome in outcomes.items():
         time = outcome.error.time
         steady = (time >= STEADY_INTERVAL[0]) & (time <= STEADY_INTERVAL[1])
-        side_force = largest(outcome.error.platform.force[steady, 1])
         yield Measure(
             f"{name}: sensed side force while the coordinated turn is steady",
-            side_force,
-            threshold,
+            largest(outcome.error.platform.force[steady, 1]),
+            float(SPECIFIC_FORCE_THRESHOLD[1]),
             "the threshold of the otoliths: no false cue",
-            unit="m/s2",
+            "m/s2",
         )

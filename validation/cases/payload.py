@@ -16,6 +16,7 @@ from twin.analysis.payload.static import (
     static_payload,
 )
 from twin.analysis.platform import Platform
+from twin.basics.arrays import FloatArray
 from twin.model.machine_base import ZERO_VECTOR
 from twin.validation.case import (
     CaseResult,
@@ -24,6 +25,7 @@ from twin.validation.case import (
     Statement,
     validation_case,
 )
+from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
     STEWART_DYNAMIC_PAYLOAD,
     STEWART_RETRACTED_HEIGHT,
@@ -64,20 +66,22 @@ def largest_speed(platform: Platform, *, inverted: bool, height: float | None = 
 
 def opposed_speeds(platform: Platform) -> list[float]:
     """Return the largest speeds [m/s] with axes in phase or in opposition, all 32 ways, sorted."""
-    rate_rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
     # The first axis has one sign in the first half of them.
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=6))[:32])
+    return sorted(_largest_speeds(platform, signs).tolist())
+
+
+def _largest_speeds(platform: Platform, amplitudes: FloatArray) -> FloatArray:
+    """Return the largest actuator speeds `(k,)` [m/s] for complex amplitudes of axes `(k, 6)`."""
+    rate_rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
     omega = 2.0 * np.pi * STEWART_SPEED_FREQUENCY
-    return sorted(np.abs(signs @ rate_rows / omega).max(axis=1).tolist())
+    return np.asarray(np.abs(amplitudes @ rate_rows / omega).max(axis=1))
 
 
 def kept_speed_fraction(platform: Platform) -> float:
     """Return the fraction of random phases with which the actuators keep their printed speed."""
-    rate_rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
     phases = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (PHASE_DRAWS, 6))
-    omega = 2.0 * np.pi * STEWART_SPEED_FREQUENCY
-    speeds = np.abs(np.exp(1j * phases) @ rate_rows / omega).max(axis=1)
-    return float((speeds <= STEWART_SPEED_LIMIT).mean())
+    return float((_largest_speeds(platform, np.exp(1j * phases)) <= STEWART_SPEED_LIMIT).mean())
 
 
 def carried_in_any_phase(platform: Platform, dynamic_payload: DynamicPayload) -> float:
@@ -187,10 +191,9 @@ def _static(platform: Platform, study: StaticPayload) -> Iterator[Entry]:
     printed = STEWART_STATIC_PAYLOAD
     loaded_machine = scaled_payload(platform, printed.refused_mass)
     thrusts = loaded_machine.inverse_dynamics(study.poses, ZERO_VECTOR, ZERO_VECTOR)
-    affine_thrusts = study.forces.of(printed.refused_mass)
     yield Measure(
         "static thrusts affine in the payload's mass, against a machine that carries it",
-        np.abs(thrusts - affine_thrusts).max() / printed.thrust,
+        largest(thrusts - study.forces.of(printed.refused_mass)) / printed.thrust,
         1e-12,
         "rounding of a difference over some ten times the shipped payload",
     )
@@ -200,7 +203,7 @@ def _static(platform: Platform, study: StaticPayload) -> Iterator[Entry]:
         1e-6,
         "seven of ten legs drawn are at an end of their range: every corner is among them; "
         "rounding of machines that carry 100 and 1000 kg",
-        unit="kg",
+        "kg",
     )
 
 

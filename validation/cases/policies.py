@@ -184,10 +184,7 @@ def _better(shipped_policy: ShippedPolicy) -> Measure:
 
 def _length(shipped_policy: ShippedPolicy) -> str:
     """Return how long the episodes are, where they have not the default length."""
-    if "max_episode_steps" in shipped_policy.options:
-        return f" of {shipped_policy.options['max_episode_steps']} steps"
-    return (
-        f" of {shipped_policy.options['duration']:g} s"
-        if "duration" in shipped_policy.options
-        else ""
-    )
+    options = shipped_policy.options
+    if "max_episode_steps" in options:
+        return f" of {options['max_episode_steps']} steps"
+    return f" of {options['duration']:g} s" if "duration" in options else ""

@@ -6,9 +6,9 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.model.integrate import Solution, integrate
+from twin.model.integrate import integrate
 from twin.rotations import angles_from_quaternion, pose_from_angles
-from twin.validation.case import CaseResult, Curve, Measure, Panel, Plot, Statement, validation_case
+from twin.validation.case import CaseResult, Measure, Statement, validation_case
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
     EXTENDED_SPACE_PAPER,
@@ -44,12 +44,10 @@ def check_published_runs(platform: Platform) -> CaseResult:
     level, tilted = np.array(LEVEL_FALL), np.array(TILTED_FALL)
     lengths = platform.inverse_kinematics(integrate(platform, 0.5)(level[:, 0])[0])
     initial = pose_from_angles(TILTED_START[:3], TILTED_START[3:], "rodrigues")
-    fall = integrate(platform, 1.0, pose=initial)
-    poses = rodrigues_from_pose(fall(tilted[:, 0])[0])
+    poses = rodrigues_from_pose(integrate(platform, 1.0, pose=initial)(tilted[:, 0])[0])
     task_space_end = np.array(TILTED_END_TASK_SPACE)
     difference = largest(task_space_end - tilted[-1, 1:])
     end_error = largest(poses[-1] - tilted[-1, 1:])
-    # Column 0 of both tables is the time.
     level_errors = digits_off(lengths, level[:, 1:])
     tilted_errors = digits_off(poses, tilted[:, 1:])
     measures = [
@@ -58,7 +56,7 @@ def check_published_runs(platform: Platform) -> CaseResult:
             errors.max(),
             DIGIT_TOLERANCE,
             TOLERANCE_REASON,
-            unit="digits",
+            "digits",
         )
         for name, table, errors in (
             ("leg lengths of the fall from home", level, level_errors),
@@ -68,29 +66,31 @@ def check_published_runs(platform: Platform) -> CaseResult:
     statements = (
         Statement.judged(
             f"{EXTENDED_SPACE_PAPER}, output of the actuator-space program",
-            "Leg lengths at 0.48 s: " + ", ".join(f"{value:.6g}" for value in level[-1, 1:]),
-            ", ".join(f"{value:.6g}" for value in lengths[-1]),
+            f"Leg lengths at 0.48 s: {_texts(level[-1, 1:])}",
+            _texts(lengths[-1]),
             bool(level_errors.max() <= DIGIT_TOLERANCE),
         ),
         Statement.judged(
             f"{EXTENDED_SPACE_PAPER}, output of the extended-to-task-space program",
-            "Tilted fall at 1 s: " + ", ".join(f"{value:.6g}" for value in tilted[-1, 1:]),
-            ", ".join(f"{value:.6g}" for value in poses[-1]),
+            f"Tilted fall at 1 s: {_texts(tilted[-1, 1:])}",
+            _texts(poses[-1]),
             bool(tilted_errors.max() <= DIGIT_TOLERANCE),
         ),
         Statement.judged(
             f"{EXTENDED_SPACE_PAPER}, output of the task-space program",
-            "Tilted fall at 1 s: " + ", ".join(f"{value:.6g}" for value in task_space_end),
-            ", ".join(f"{value:.6g}" for value in poses[-1]),
+            f"Tilted fall at 1 s: {_texts(task_space_end)}",
+            _texts(poses[-1]),
             bool(digits_off(poses[-1], task_space_end).max() <= DIGIT_TOLERANCE),
             f"the two published programs end {difference:.1e} apart; the reference is "
             f"{end_error:.1e} from the extended-to-task-space one",
             "differs",
         ),
     )
-    return check_published_runs.result(
-        platform, measures, (_plot(fall, tilted, tilted_errors),), statements
-    )
+    return check_published_runs.result(platform, measures, statements=statements)
+
+
+def _texts(values: FloatArray) -> str:
+    return ", ".join(f"{value:.6g}" for value in values)
 
 
 def rodrigues_from_pose(pose: FloatArray) -> FloatArray:
@@ -104,25 +104,3 @@ def digits_off(value: FloatArray, printed: FloatArray) -> FloatArray:
     """Return differences in units of the last of the printed significant digits."""
     digit_unit = 10.0 ** (np.floor(np.log10(np.abs(printed))) - SIGNIFICANT_DIGITS + 1)
     return np.asarray(np.abs(value - printed) / digit_unit)
-
-
-def _plot(fall: Solution, printed: FloatArray, digits: FloatArray) -> Plot:
-    time = np.linspace(0.0, 1.0, 401)
-    reference = rodrigues_from_pose(fall(time)[0])
-    panels = []
-    for label, names, first_column in (
-        ("position [m]", ("x", "y", "z"), 0),
-        ("Rodrigues parameter", ("c1", "c2", "c3"), 3),
-    ):
-        curves = [
-            Curve(f"{n} reference", time, reference[:, first_column + i])
-            for i, n in enumerate(names)
-        ]
-        curves += [
-            Curve(f"{n} published", printed[:, 0], printed[:, 1 + first_column + i], "markers")
-            for i, n in enumerate(names)
-        ]
-        panels.append(Panel(label, *curves))
-    error_curve = Curve("largest difference", printed[:, 0], digits.max(axis=1), "line+markers")
-    panels.append(Panel("units of the last digit", error_curve))
-    return Plot("Tilted fall: reference and published output", "time [s]", *panels)

@@ -67,8 +67,9 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
             STEWART_RETRACTED_LENGTH,
         ),
     ):
-        error = np.abs(value - np.array(printed)).max()
-        yield Measure(f"{name} against print", error, 5e-5, HALF_UNIT_REASON, unit="m")
+        yield Measure(
+            f"{name} against print", largest(value - np.array(printed)), 5e-5, HALF_UNIT_REASON, "m"
+        )
 
 
 def _rotation() -> Measure:
@@ -90,10 +91,12 @@ def _rotation() -> Measure:
             cos(theta) * cos(phi),
         ],
     ]
-    computed = Rotation.from_quat(quaternion_from_angles(YAW_PITCH_ROLL)[[1, 2, 3, 0]]).as_matrix()
+    computed = Rotation.from_quat(
+        quaternion_from_angles(YAW_PITCH_ROLL), scalar_first=True
+    ).as_matrix()
     return Measure(
         "rotation matrix of yaw, pitch, roll against (2.2) transposed",
-        np.abs(computed - np.transpose(printed)).max(),
+        largest(computed - np.transpose(printed)),
         1e-15,
         "rounding of three products of numbers up to one",
     )
@@ -120,12 +123,11 @@ def _degrees_of_freedom(platform: Platform) -> tuple[Measure, Statement]:
     legs = platform.n_actuators
     links, joints, joint_freedoms = 2 * legs + 2, 3 * legs, 6 * legs
     mobility = 6 * (links - joints - 1) + joint_freedoms
-    agrees = mobility == STEWART_DOF == coordinates - rank
     statement = STEWART_THESIS["mobility"].judged(
         f"F = 6 ({links} - {joints} - 1) + {joint_freedoms} = {mobility}; the MuJoCo model has "
         f"{coordinates} joint coordinates and loop closures of rank {rank}: "
         f"{coordinates - rank} degrees of freedom.",
-        agrees,
+        mobility == STEWART_DOF == coordinates - rank,
     )
     return measure, statement
 
@@ -160,7 +162,6 @@ def check_tank_motion(platform: Platform) -> CaseResult:
     """
     motion = tank_motion(platform)
     actuated = actuated_motion(platform, motion)
-    caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
     engines, plots = engines_along(
         platform,
         motion,
@@ -168,7 +169,7 @@ def check_tank_motion(platform: Platform) -> CaseResult:
         "Tank-track motion",
         TANK_ENGINE_TIME,
         begin=ENGINE_START,
-        caption=caption,
+        caption="Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch.",
     )
     measures = [
         work_measure(platform, actuated, 1e-7),
@@ -181,16 +182,15 @@ def check_tank_motion(platform: Platform) -> CaseResult:
 @lru_cache(maxsize=4)
 def tank_motion(platform: Platform) -> TankTrackMotion:
     """Return the course about home, scaled to the machine's stroke and speed."""
-    actuator = platform.parameters.leg.actuator
-    tilt = PITCH_FRACTION * actuator.stroke / platform.joint_radius
+    tilt = PITCH_FRACTION * platform.parameters.leg.actuator.stroke / platform.joint_radius
     return fitted_tank_course(platform, tilt, TANK_DURATION)
 
 
 def _tank_statements(course: ActuatedMotion) -> tuple[Statement, ...]:
-    thrust, speed = np.abs(course.forces).max(), np.abs(course.rates).max()
     return (
         STEWART_THESIS["tank_thrusts"].not_given(
-            f"For a generated course: at most {speed:.3f} m/s and {thrust:.0f} N.",
+            f"For a generated course: at most {largest(course.rates):.3f} m/s and "
+            f"{largest(course.forces):.0f} N.",
             "the recorded track is not published, so that the curves cannot be computed again",
         ),
     )
@@ -223,12 +223,10 @@ def check_thesis_motion(platform: Platform) -> CaseResult:
     engines, plots = engines_along(
         platform, motion, actuated, "Pitch sine", ENGINE_TIME, caption=caption
     )
-    measures = [
-        *_thrusts(platform, actuated),
-        *engines,
-    ]
-    statements = _statements(platform, motion, actuated)
-    return check_thesis_motion.result(platform, measures, plots, statements)
+    measures = [*_thrusts(platform, actuated), *engines]
+    return check_thesis_motion.result(
+        platform, measures, plots, _statements(platform, motion, actuated)
+    )
 
 
 def pitch_sine() -> SineMotion:
@@ -243,8 +241,7 @@ def pitch_sine() -> SineMotion:
 
 def centred(platform: Platform) -> Platform:
     """Return the machine with the legs' centres of mass on their axes, all else as it is."""
-    parts, lateral_axes = ("housing", "rod"), (0, 1)
-    paths = [f"leg.{part}.center_of_mass.{axis}" for part in parts for axis in lateral_axes]
+    paths = [f"leg.{part}.center_of_mass.{k}" for part in ("housing", "rod") for k in (0, 1)]
     return platform.with_(parameters=dict.fromkeys(paths, 0.0))
 
 
@@ -263,12 +260,10 @@ def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> Flo
 
 
 def _thrusts(platform: Platform, course: ActuatedMotion) -> Iterator[Entry]:
-    scale = np.abs(course.forces).max()
     first_half = course.forces[: len(course.time) // 2 + 1]
-    asymmetry = np.abs(first_half - first_half[::-1]).max() / scale
     yield Measure(
         "difference of the thrusts when the platform passes a pose in both directions",
-        asymmetry,
+        largest(first_half - first_half[::-1]) / largest(course.forces),
         1e-12,
         "rounding; without friction the velocities enter by their squares and products alone",
     )
@@ -279,8 +274,7 @@ def _thrusts(platform: Platform, course: ActuatedMotion) -> Iterator[Entry]:
 def _statements(
     platform: Platform, motion: SineMotion, course: ActuatedMotion
 ) -> tuple[Statement, ...]:
-    centred_motion = actuated_motion(centred(platform), motion)
-    difference = centred_motion.forces - course.forces
+    difference = actuated_motion(centred(platform), motion).forces - course.forces
     offset = largest(difference[0])
     variation = float(np.ptp(difference, axis=0).max())
     fraction = offset / largest(course.forces[0])

@@ -34,6 +34,7 @@ from twin.validation.case import (
 )
 from twin.validation.cases.thesis import tank_motion
 from twin.validation.measures.comparison import ENGINE_LIMITS, FULL_MOTION, leg_curves
+from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_THESIS
 
 FEEDFORWARD_OPTIONS: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
@@ -45,9 +46,6 @@ CASCADE_VARIANTS: dict[str, dict[str, Any]] = {
     "estimated disturbance too": {},
 }
 """Options of the cascade in torque mode, by variant."""
-
-REDUCED_PLANTS = ("hardware, no friction", "hardware, no backlash")
-"""Plants without friction or backlash, on which only the disturbance fed forward is judged."""
 
 
 CONTROL_PERIOD = 1e-3
@@ -197,10 +195,7 @@ def relative_difference(one: Trajectory, other: Trajectory) -> float:
     the begin.
     """
     return max(
-        float(
-            np.abs(other.pose[:, k] - one.pose[:, k]).max()
-            / np.abs(one.pose[:, k] - one.pose[0, k]).max()
-        )
+        largest(other.pose[:, k] - one.pose[:, k]) / largest(one.pose[:, k] - one.pose[0, k])
         for k in (slice(0, 3), slice(3, 7))
     )
 
@@ -208,11 +203,8 @@ def relative_difference(one: Trajectory, other: Trajectory) -> float:
 def _root_mean_squares(
     position: FloatArray, rotation: FloatArray, actuators: FloatArray
 ) -> RmsErrors:
-    return RmsErrors(
-        float(np.sqrt((position**2).sum(axis=1).mean())),
-        float(np.sqrt((rotation**2).sum(axis=1).mean())),
-        float(np.sqrt((actuators**2).mean())),
-    )
+    squares = (position**2).sum(axis=1), (rotation**2).sum(axis=1), actuators**2
+    return RmsErrors(*(float(np.sqrt(square.mean())) for square in squares))
 
 
 def tracking_plots(runs: dict[tuple[str, str], TrackingRun]) -> list[Plot]:
@@ -287,27 +279,25 @@ def observer_evidence(machines: dict[str, Platform], motion: Motion) -> Evidence
     `machines` are "ideal" and "hardware".
     """
     hardware = machines["hardware"]
-    frictionless = hardware.with_(
-        parameters={"leg.drive.friction_torque": 0.0, "leg.drive.viscous_torque": 0.0}
-    )
-    without_backlash = hardware.with_(parameters={"leg.drive.backlash": 0.0})
-    plants = {
-        **machines,
-        **dict(zip(REDUCED_PLANTS, (frictionless, without_backlash), strict=True)),
+    frictionless = {"leg.drive.friction_torque": 0.0, "leg.drive.viscous_torque": 0.0}
+    plants = machines | {
+        "hardware, no friction": hardware.with_(parameters=frictionless),
+        "hardware, no backlash": hardware.with_(parameters={"leg.drive.backlash": 0.0}),
     }
     loops: dict[str, Loop] = {
         variant: (ObserverCascade, Plant, options) for variant, options in CASCADE_VARIANTS.items()
     }
+    # Without friction or backlash only the disturbance fed forward is judged.
     estimated = {name: loops[name] for name in loops if name != "feedback alone"}
     return {
-        plant: analytic_errors(machine, motion, estimated if plant in REDUCED_PLANTS else loops)
+        plant: analytic_errors(machine, motion, loops if plant in machines else estimated)
         for plant, machine in plants.items()
     }
 
 
 def evidence_table(evidence: Evidence) -> Table:
     """Return position and rotation errors by plant and variant."""
-    rows = [
+    rows = (
         (
             plant,
             *(
@@ -317,7 +307,7 @@ def evidence_table(evidence: Evidence) -> Table:
             ),
         )
         for plant, variants in evidence.items()
-    ]
+    )
     units = ("position [mm]", "rotation [mrad]")
     return Table(
         "Tracking errors with and without the observer's estimates",
@@ -364,9 +354,6 @@ def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, 
     """Return the thesis' statements about the observer and linear encoders with our results."""
     ideal, on_hardware = evidence["ideal"], evidence["hardware"]
     ideal_errors = [1e3 * ideal[name].rotation for name in CASCADE_VARIANTS]
-    hardware_errors = [1e3 * on_hardware[name].rotation for name in CASCADE_VARIANTS]
-    without_friction = _error_ratio(evidence, "hardware, no friction")
-    without_backlash = _error_ratio(evidence, "hardware, no backlash")
     feedback_only, with_disturbance = "feedback alone", "estimated disturbance too"
     return (
         STEWART_THESIS["observer_in_simulation"].judged(
@@ -383,9 +370,10 @@ def evidence_statements(evidence: Evidence, linear: Errors) -> tuple[Statement, 
             f"{_errors_text(on_hardware[with_disturbance])} with both estimates, and "
             f"{_errors_text(on_hardware[feedback_only])} with feedback alone on the drives' exact "
             "speeds. On estimated speeds, the disturbance fed forward divides the rotation error "
-            f"by {hardware_errors[1] / hardware_errors[2]:.2f}, without friction by "
-            f"{without_friction:.2f}, without backlash by {without_backlash:.2f}: the observer "
-            "estimates friction, but not backlash, which encoders on motors do not see.",
+            f"by {_error_ratio(evidence, 'hardware'):.2f}, without friction by "
+            f"{_error_ratio(evidence, 'hardware, no friction'):.2f}, without backlash by "
+            f"{_error_ratio(evidence, 'hardware, no backlash'):.2f}: the observer estimates "
+            "friction, but not backlash, which encoders on motors do not see.",
             _smaller(on_hardware[with_disturbance], on_hardware[feedback_only]),
         ),
         STEWART_THESIS["linear_encoders"].judged(
@@ -467,10 +455,10 @@ def check_tracking(platform: Platform) -> CaseResult:
     )
 
 
-def _controller(name: str, machine: Platform, reference: Reference, **options: Any) -> Controller:
+def _controller(name: str, machine: Platform, reference: Reference) -> Controller:
     kind = COMPARED_CONTROLLERS[name]
     feedforward = FEEDFORWARD_OPTIONS if kind in (Cascade, ObserverCascade) else {}
-    return kind(machine, reference, **feedforward, **options)
+    return kind(machine, reference, **feedforward)
 
 
 def _table(runs: dict[tuple[str, str], TrackingRun], size: RmsErrors) -> Table:
@@ -499,8 +487,12 @@ def _table(runs: dict[tuple[str, str], TrackingRun], size: RmsErrors) -> Table:
 
 def _better(runs: dict[tuple[str, str], TrackingRun]) -> Iterator[Entry]:
     """Yield runs that stopped early, and the thesis cascade's errors over the best controller's."""
-    early_stops = sum(bool(run.trajectory.stopped) for run in runs.values())
-    yield Measure("runs stopped early", early_stops, 0.0, "all controllers reach the end")
+    yield Measure(
+        "runs stopped early",
+        sum(bool(run.trajectory.stopped) for run in runs.values()),
+        0.0,
+        "all controllers reach the end",
+    )
     thesis_rms = np.array(runs["hardware", "thesis cascade"].rms)
     ratios = {
         name: float((thesis_rms / np.array(runs["hardware", name].rms)).min())
@@ -530,10 +522,9 @@ def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
             track(platform, _controller(name, platform, reference), engine, duration).trajectory
             for engine in engines
         ]
-        difference = max(relative_difference(runs[0], course) for course in runs[1:])
         yield Measure(
             f"ideal plant, {name}: largest difference of engines, per motion",
-            difference,
+            max(relative_difference(runs[0], course) for course in runs[1:]),
             ENGINE_DIFFERENCE,
             "MuJoCo and PyBullet against the analytic engine: their largest error in an open loop, "
             "1e-6 m, per 1 cm of motion",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.feasibility.feasibility import Feasibility, feasibility, range_feasibility
+from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
 from twin.analysis.machine_summary import axis_ranges
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import characteristic_scale
@@ -68,20 +68,17 @@ def check_feasibility(platform: Platform) -> CaseResult:
         feasibility(platform),
         range_feasibility(platform, ranges=ranges, fraction=RANGE_FRACTION),
     )
-    measures = [measure for result in results for measure in _measures(result)]
-    return check_feasibility.result(platform, measures)
-
-
-def _measures(feasibility: Feasibility) -> list[Measure]:
-    return [
+    measures = [
         Measure(
-            f"{feasibility.task}: {margin.quantity}, share of its limit",
+            f"{result.task}: {margin.quantity}, share of its limit",
             margin.share,
             MAX_LIMIT_FRACTION,
             margin.remedy or "the limit itself",
         )
-        for margin in feasibility.margins
+        for result in results
+        for margin in result.margins
     ]
+    return check_feasibility.result(platform, measures)
 
 
 RADIUS_TOLERANCE = 1e-9
@@ -135,8 +132,9 @@ def shell_measures(platform: Platform, region: Region) -> Iterator[Entry]:
         region.rays.causes == Cause.SINGULAR, np.maximum(exit_error, 0.0), exit_error
     )
     exit_error *= _obliqueness(platform, directions, exits)
-    max_error = float(np.abs(exit_error).max() / scale)
-    yield Measure("ends of rays against shells", max_error, RADIUS_TOLERANCE, OBLIQUE_REASON)
+    yield Measure(
+        "ends of rays against shells", largest(exit_error) / scale, RADIUS_TOLERANCE, OBLIQUE_REASON
+    )
     lower_corner, upper_corner, positions = _random_points_about(platform, region)
     poses = np.tile(platform.home, (RANDOM_POINTS, 1))
     poses[:, :3] = positions
@@ -157,9 +155,11 @@ def shell_measures(platform: Platform, region: Region) -> Iterator[Entry]:
     values = dexterity(platform, poses[within_limits]).conditioning
     mean = conditioning_over(region).mean
     deviation = values.std() / np.sqrt(len(values)) + mean * region.uncertainty / MAX_DEVIATIONS
-    max_error = float(abs(values.mean() - mean) / deviation)
     yield Measure(
-        "conditioning index against random places", max_error, MAX_DEVIATIONS, CHANCE_REASON
+        "conditioning index against random places",
+        abs(values.mean() - mean) / deviation,
+        MAX_DEVIATIONS,
+        CHANCE_REASON,
     )
 
 
@@ -226,15 +226,18 @@ def plate_measures(
             abs(axis_range.span[1] - expected),
             RADIUS_TOLERANCE,
             f"of {expected:.6g}; bisection",
-            unit=axis_range.unit,
+            axis_range.unit,
         )
     model = ExactKinematics(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
     # Axes of the chart are z, roll and pitch, the plate's own.
     fractions = stroke_fractions(model, home + region.surface).sum(axis=1)
-    error = largest(fractions - 1.0)
-    name = "shares of the stroke at the ends of rays, sum less 1"
-    yield Measure(name, error, RADIUS_TOLERANCE, "bisection and rounding")
+    yield Measure(
+        "shares of the stroke at the ends of rays, sum less 1",
+        largest(fractions - 1.0),
+        RADIUS_TOLERANCE,
+        "bisection and rounding",
+    )
     lower_corner, upper_corner = (1.02 * extreme for extreme in region.extremes)
     positions = _random_points(lower_corner, upper_corner)
     inside = stroke_fractions(model, home + positions).sum(axis=1) <= 1.0
@@ -247,10 +250,9 @@ def _volume(region: Region, fraction: float, box: float, region_name: str) -> Me
     """Compare the volume of rays with that of random points; both have a statistical error."""
     deviation = box * np.sqrt(fraction * (1.0 - fraction) / RANDOM_POINTS)
     deviation += region.uncertainty * region.volume / MAX_DEVIATIONS
-    standard_error = float(abs(region.volume - box * fraction) / deviation)
     return Measure(
         f"volume of rays against random points in {region_name}",
-        standard_error,
+        abs(region.volume - box * fraction) / deviation,
         MAX_DEVIATIONS,
         CHANCE_REASON,
     )
@@ -270,8 +272,7 @@ def check_workspace(platform: Platform) -> CaseResult:
     a workspace that does. Condition number and stiffness are compared with differences of the
     inverse kinematics.
     """
-    chart = Chart.about(platform, dof_axes(platform)[:3])
-    inside = region(chart, RAY_LEVELS)
+    inside = region(Chart.about(platform, dof_axes(platform)[:3]), RAY_LEVELS)
     ranges = motion_ranges(platform)
     straight = platform.leg.is_straight and platform.dof == 6
     measures = [
@@ -290,9 +291,11 @@ def _symmetry(platform: Platform) -> Iterator[Entry]:
     # 24 directions about the axis: the same ones after a third of a turn.
     rays = search(Chart.about(platform, ("x", "y", "z")), sphere(12)[0])
     radii = rays.exits.reshape(12, 24)
-    asymmetry = largest(radii - np.roll(radii, 8, axis=1))
     yield Measure(
-        "workspace after a third of a turn", asymmetry, RADIUS_TOLERANCE, "bisection and rounding"
+        "workspace after a third of a turn",
+        largest(radii - np.roll(radii, 8, axis=1)),
+        RADIUS_TOLERANCE,
+        "bisection and rounding",
     )
 
 
@@ -320,9 +323,12 @@ def _differences(platform: Platform, region: Region) -> Iterator[Entry]:
         values = np.linalg.svd(rates, compute_uv=False)
         # Singular values are in decreasing order: smallest over largest.
         conditioning_ratio = values[:, -1] / values[:, 0] / dexterity(platform, poses).conditioning
-        reason = "fourth order of steps of 1e-3"
-        error = largest(conditioning_ratio - 1.0)
-        yield Measure("conditioning against differences", error, 1e-9, reason)
+        yield Measure(
+            "conditioning against differences",
+            largest(conditioning_ratio - 1.0),
+            1e-9,
+            "fourth order of steps of 1e-3",
+        )
     legs = leg_stiffness(platform).values
     count = 3 if platform.dof == 6 else 1
     matrices = np.einsum("kia,i,kib->kab", rates, legs, rates)
@@ -333,9 +339,12 @@ def _differences(platform: Platform, region: Region) -> Iterator[Entry]:
         ("translation", softest_translation, stiffness.softest_translation),
         ("rotation", softest_rotation, stiffness.softest_rotation),
     ):
-        error = largest(differenced / computed - 1.0)
-        reason = "fourth order of steps of 1e-3, twice in a stiffness"
-        yield Measure(f"softest {name} against differences", error, 1e-8, reason)
+        yield Measure(
+            f"softest {name} against differences",
+            largest(differenced / computed - 1.0),
+            1e-8,
+            "fourth order of steps of 1e-3, twice in a stiffness",
+        )
 
 
 def _fall(platform: Platform) -> Iterator[Entry]:
@@ -351,12 +360,11 @@ def _fall(platform: Platform) -> Iterator[Entry]:
         abs(singular_depth - fall_height),
         2e-3,
         "the falling platform is no longer level, and meets it a little above the base's plane",
-        unit="m",
+        "m",
     )
-    smallest_value = float(dexterity(platform, fall(crossing)[0]).smallest)
     yield Measure(
         "smallest singular value at the singular pose of the fall",
-        smallest_value,
+        float(dexterity(platform, fall(crossing)[0]).smallest),
         1e-9,
         "time known to 1e-12 s",
     )

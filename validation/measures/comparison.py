@@ -73,6 +73,10 @@ PROJECTED_STATES = 50
 """Number of states along the motion at which the engines' models are projected."""
 
 
+POSE_ERRORS = (("position", "m", position_error), ("rotation", "rad", rotation_error))
+"""Names, units and functions of the errors of poses."""
+
+
 class EngineLimit(NamedTuple):
     """The largest error that is allowed for an engine at its accurate fidelity."""
 
@@ -162,11 +166,8 @@ def motion_fraction(platform: Platform, reference: Trajectory) -> float:
     """
     initial_poses = np.broadcast_to(reference.pose[0], reference.pose.shape)
     joint_displacement = platform.joint_radius * rotation_error(reference.pose, initial_poses)
-    return min(
-        1.0,
-        float((position_error(reference.pose, initial_poses) + joint_displacement).max())
-        / FULL_MOTION,
-    )
+    joint_displacement += position_error(reference.pose, initial_poses)
+    return min(1.0, largest(joint_displacement) / FULL_MOTION)
 
 
 def trajectory_measures(
@@ -178,12 +179,14 @@ def trajectory_measures(
         f"included, and so the limit is that much smaller than for {1e3 * FULL_MOTION:g} mm"
     )
     reason = limit.reason + (small_motion_note if fraction < 1.0 else "")
-    for quantity, unit, error in (
-        ("position", "m", position_error(trajectory.pose, reference.pose)),
-        ("rotation", "rad", rotation_error(trajectory.pose, reference.pose)),
-    ):
-        name = f"{limit.label}: largest {quantity} error in {reference.time[-1]:.3g} s"
-        yield Measure(name, error.max(), fraction * limit.tolerance, reason, unit=unit)
+    for quantity, unit, error in POSE_ERRORS:
+        yield Measure(
+            f"{limit.label}: largest {quantity} error in {reference.time[-1]:.3g} s",
+            error(trajectory.pose, reference.pose).max(),
+            fraction * limit.tolerance,
+            reason,
+            unit,
+        )
 
 
 def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -> Plot:
@@ -209,10 +212,7 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
         panels.append(Panel(y_label, *curves))
     errors = (
         log_curve(f"{name} error [{unit}]", time[1:], error(trajectory.pose, reference.pose)[1:])
-        for name, unit, error in (
-            ("position", "m", position_error),
-            ("rotation", "rad", rotation_error),
-        )
+        for name, unit, error in POSE_ERRORS
     )
     panels.append(Panel("error", *errors, log_y=True))
     return Plot(title, "time [s]", *panels)
@@ -231,7 +231,7 @@ def _added_inertia(platform: Platform, states: RandomStates, forces: FloatArray)
     inertia_force = (
         LEAST_MOMENT * joint_acceleration / length**2 * PARTS_PER_LEG * platform.n_actuators
     )
-    return float((inertia_force / np.abs(forces).max(axis=1)).max())
+    return largest(inertia_force / np.abs(forces).max(axis=1))
 
 
 def projection_errors(
@@ -265,11 +265,10 @@ def projection_errors(
         errors = relative_error(np.array([result.forces for result in projections]), expected)
         if platform.n_deflections:
             residuals = [
-                result.residual(row) for result, row in zip(projections, expected, strict=True)
+                result.residual(row)[-platform.n_deflections :]
+                for result, row in zip(projections, expected, strict=True)
             ]
-            deflection_residual = np.abs(np.array(residuals)[:, -platform.n_deflections :]).max(
-                axis=1
-            )
+            deflection_residual = np.abs(residuals).max(axis=1)
             errors = np.maximum(errors, deflection_residual / np.abs(expected).max(axis=1))
         name = f"{label}: largest relative error of projected forces, {len(projections)} states"
         tolerance = inertia_tolerance if engine == "mujoco" else 0.0
@@ -370,9 +369,16 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     time_span = (0.0, float(time[-1]))
     # At rest nothing tells the solver how fast stiff springs are; a long first step overflows.
     first_step = min(time_span[1], 1.0 / fastest_rate(platform))
-    options = {"rtol": 1e-9, "atol": 1e-12, "first_step": first_step}
-    solution = solve_ivp(slope, time_span, initial, "DOP853", time, **options)
+    solution = solve_ivp(
+        slope, time_span, initial, "DOP853", time, rtol=1e-9, atol=1e-12, first_step=first_step
+    )
     return np.asarray(solution.y.T)
+
+
+def _powers(platform: Platform, course: ActuatedMotion) -> tuple[FloatArray, FloatArray]:
+    """Return the power of the forces and the losses `(k,)` [W] along a motion."""
+    losses = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
+    return np.asarray(np.einsum("ki,ki->k", course.forces, course.rates)), losses
 
 
 def work_measure(platform: Platform, course: ActuatedMotion, tolerance: float) -> Measure:
@@ -383,17 +389,18 @@ def work_measure(platform: Platform, course: ActuatedMotion, tolerance: float) -
     """
     from scipy.interpolate import make_interp_spline
 
-    power = np.einsum("ki,ki->k", course.forces, course.rates)
-    dissipation = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
+    power, dissipation = _powers(platform, course)
     spline = make_interp_spline(course.time, np.column_stack([power, dissipation]), k=5)
     work, losses = spline.antiderivative()(course.time).T
     energies = platform.energy(course.pose, course.twist, deflection=course.deflection)
     energy = np.sum(energies, axis=0)
     gain = energy - energy[0]
-    exchanged = max(np.abs(work).max(), np.abs(gain).max())
-    name = "work of the forces less gain of energy and losses at any time, per largest of the three"
-    imbalance = float(np.abs(work - losses - gain).max() / exchanged)
-    return Measure(name, imbalance, tolerance, WORK_REASON)
+    return Measure(
+        "work of the forces less gain of energy and losses at any time, per largest of the three",
+        largest(work - losses - gain) / max(largest(work), largest(gain)),
+        tolerance,
+        WORK_REASON,
+    )
 
 
 def end_work_measure(platform: Platform, course: ActuatedMotion, tolerance: float) -> Measure:
@@ -403,30 +410,22 @@ def end_work_measure(platform: Platform, course: ActuatedMotion, tolerance: floa
     """
     from scipy.integrate import simpson
 
-    power = np.einsum("ki,ki->k", course.forces, course.rates)
-    dissipation = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
+    power, dissipation = _powers(platform, course)
     first_and_last = slice(None, None, len(course.time) - 1)
     energies = platform.energy(
         course.pose[first_and_last],
         course.twist[first_and_last],
         deflection=course.deflection[first_and_last],
     )
-    gain = float(np.diff(np.sum(energies, axis=0))[0])
+    gain = np.diff(np.sum(energies, axis=0))[0]
     imbalance = simpson(power - dissipation, x=course.time) - gain
     exchanged = np.trapezoid(np.abs(power), course.time)
-    name = "work of the forces less gain of energy and losses at the end, per work exchanged"
-    return Measure(name, abs(imbalance) / exchanged, tolerance, END_REASON)
-
-
-def actuator_measures(platform: Platform, course: ActuatedMotion) -> Iterator[Entry]:
-    """Yield the largest speed and force of an actuator, with its limits as a note."""
-    actuator = platform.parameters.leg.actuator
-    for name, values, unit, limit in (
-        ("speed", course.rates, f"{platform.coordinate_unit}/s", actuator.speed),
-        (force_name(platform), course.forces, platform.force_unit, actuator.effort),
-    ):
-        note = "the machine gives no limit" if limit is None else f"limit {limit:g} {unit}"
-        yield Quantity(f"largest {name} of an actuator", largest(values), note=note, unit=unit)
+    return Measure(
+        "work of the forces less gain of energy and losses at the end, per work exchanged",
+        abs(imbalance) / exchanged,
+        tolerance,
+        END_REASON,
+    )
 
 
 def engines_along(
@@ -456,19 +455,15 @@ def engines_along(
     projected, curves = projection_along(platform, course)
     title_driven = f"Driven by the {force_name(platform)}s"
     followed, plots = follow(platform, motion, begin, longest, title_driven)
-    legs = legs_plot(platform, course, title, curves, caption)
-    return [*projected, *followed], [legs, *plots]
+    plots.insert(0, legs_plot(platform, course, title, curves, caption))
+    return [*projected, *followed], plots
 
 
 def projection_along(platform: Platform, course: ActuatedMotion) -> tuple[list[Entry], list[Curve]]:
     """Return the engines' projection errors at states all along the motion."""
     indices = np.linspace(0, len(course.time) - 1, PROJECTED_STATES).astype(int)
-    states = RandomStates(
-        course.pose[indices],
-        course.twist[indices],
-        course.acceleration[indices],
-        course.deflection[indices],
-    )
+    # The fields of the states, which follow the time.
+    states = RandomStates(*(values[indices] for values in course[1:5]))
     return projection_errors(platform, states, x=course.time[indices])
 
 

@@ -11,8 +11,8 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
 from twin.model.integrate import Solution, integrate
-from twin.validation.case import Entry, Measure, Panel
-from twin.validation.measures.comparison import actuator_rates, coordinate_name, log_curve
+from twin.validation.case import Entry, Measure
+from twin.validation.measures.comparison import actuator_rates, coordinate_name
 from twin.validation.measures.equilibrium import fall_scale, fastest_rate
 from twin.validation.measures.sampling import (
     RandomStates,
@@ -77,8 +77,6 @@ class EnergyBalance(NamedTuple):
     drift: FloatArray
     """`(k,)` change of the total energy plus the dissipated energy, relative to the largest kinetic
     energy"""
-    dissipated: FloatArray
-    """`(k,)` [J] dissipated by dampers and friction"""
     total: FloatArray
     """`(k,)` [J] kinetic and potential energy"""
     rounding: float
@@ -88,13 +86,12 @@ class EnergyBalance(NamedTuple):
         """Return the largest drift; `name` begins the measure's name."""
         name = f"{name}, per largest kinetic energy"
         rounding_dominates = self.rounding > MAX_DRIFT
-        reason = BALANCE_REASON + (ROUNDED_REASON if rounding_dominates else "")
-        return Measure(name, self.drift.max(), max(MAX_DRIFT, self.rounding), reason)
-
-    def panel(self, y_label: str = "energy drift / largest kinetic energy") -> Panel:
-        """Return the drift over time."""
-        curve = log_curve("energy drift", self.time[1:], self.drift[1:])
-        return Panel(y_label, curve, log_y=True)
+        return Measure(
+            name,
+            self.drift.max(),
+            max(MAX_DRIFT, self.rounding),
+            BALANCE_REASON + (ROUNDED_REASON if rounding_dominates else ""),
+        )
 
 
 def free_motion(platform: Platform, duration: float, **start: Any) -> Solution:
@@ -121,23 +118,19 @@ def balance_of(platform: Platform, solution: Solution) -> EnergyBalance:
     )
     total = kinetic + potential
     dissipated = np.concatenate([[0.0], np.cumsum(_losses(platform, solution))])
-    largest_kinetic = kinetic.max() if kinetic.max() > 0.0 else 1.0
+    largest_kinetic = kinetic.max() or 1.0
     rounding = (
-        ENERGY_ROUNDINGS
-        * np.finfo(float).eps
-        * float(np.abs([kinetic, potential]).max())
-        / largest_kinetic
+        ENERGY_ROUNDINGS * np.finfo(float).eps * largest([kinetic, potential]) / largest_kinetic
     )
     drift = np.abs(total + dissipated - total[0]) / largest_kinetic
-    return EnergyBalance(solution.time, drift, dissipated, total, rounding)
+    return EnergyBalance(solution.time, drift, total, rounding)
 
 
 def _losses(platform: Platform, solution: Solution) -> FloatArray:
     """Return the energy [J] that is dissipated in each step of the integrator."""
     nodes, weights = np.polynomial.legendre.leggauss(GAUSS_NODES)
     step_sizes = np.diff(solution.time)
-    times = solution.time[:-1, None] + 0.5 * step_sizes[:, None] * (nodes + 1.0)
-    states = solution.at(times)
+    states = solution.at(solution.time[:-1, None] + 0.5 * step_sizes[:, None] * (nodes + 1.0))
     # States are pose (7), twist (6), then the deflections and their rates.
     power = platform.dissipation(states[..., :7], states[..., 7:13], deflection=states[..., 13:])
     return np.asarray(0.5 * step_sizes * (power @ weights))
@@ -214,18 +207,20 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         ("rates: Jacobian", coordinates_at, rates),
         ("accelerations: Jacobian derivative", rates_at, coordinate_accelerations),
     ):
-        error = relative_error(
-            _rate(platform, states, system_acceleration, function), expected
-        ).max()
         name = f"actuator {name} against differences"
-        yield Measure(name, error, 1e-9, DIFFERENCES_REASON)
+        yield Measure(
+            name,
+            relative_error(_rate(platform, states, system_acceleration, function), expected).max(),
+            1e-9,
+            DIFFERENCES_REASON,
+        )
     recovered_pose = platform.forward_kinematics(coordinates)
     yield Measure(
         f"forward kinematics from home, residual of the {coordinate_name(platform)}s",
         largest(platform.inverse_kinematics(recovered_pose) - coordinates),
         1e-12,
         "limit of the forward kinematics",
-        unit=platform.coordinate_unit,
+        platform.coordinate_unit,
     )
     # From home it may be another pose with the same coordinates on home's side of singular poses.
     guess = later(platform, states, system_acceleration, GUESS_TIME)[0]
@@ -234,7 +229,7 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         largest(platform.forward_kinematics(coordinates, guess)[:, :3] - pose[:, :3]),
         1e-10,
         "residual times condition of the Jacobian; another assembly mode shows at 1 mm and more",
-        unit="m",
+        "m",
     )
 
 
@@ -242,9 +237,8 @@ def effective_forces(platform: Platform, pose: FloatArray, forces: FloatArray) -
     """Return the forces `(m, n)` of smallest norm with the effect of `forces` on the platform."""
     if platform.dof == platform.n_actuators:
         return forces
-    constraint_rows = platform.constraints(pose)
     # The last right singular vectors span the twists that the constraints allow.
-    dof = np.linalg.svd(constraint_rows)[2][:, 6 - platform.dof :]
+    dof = np.linalg.svd(platform.constraints(pose))[2][:, 6 - platform.dof :]
     reduced_jacobian = np.einsum("kij,kfj->kif", platform.jacobian(pose), dof)
     return np.asarray(
         np.einsum("kif,kfj,kj->ki", reduced_jacobian, np.linalg.pinv(reduced_jacobian), forces)
@@ -282,8 +276,6 @@ def _rate(
         rate = max(rate, DIFFERENCE_RATE / DIFFERENCE_TURN * largest(crank_rates))
     h = DIFFERENCE_RATE / rate if h * rate > DIFFERENCE_RATE else h
     # Central difference of fourth order.
-    near_difference, far_difference = (
-        function(h) - function(-h),
-        function(2.0 * h) - function(-2.0 * h),
-    )
+    near_difference = function(h) - function(-h)
+    far_difference = function(2.0 * h) - function(-2.0 * h)
     return (8.0 * near_difference - far_difference) / (12.0 * h)

@@ -255,10 +255,8 @@ def stroke(platform: Platform) -> float:
 
     Cranks that may turn further, even all the way round, come into line with their rods.
     """
-    smallest_stroke = float(platform.stroke.min())
-    return (
-        min(smallest_stroke, QUARTER_TURN) if platform.coordinate_unit == "rad" else smallest_stroke
-    )
+    longest = QUARTER_TURN if platform.coordinate_unit == "rad" else np.inf
+    return min(float(platform.stroke.min()), longest)
 
 
 def rate_per_speed(platform: Platform) -> float:

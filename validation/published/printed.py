@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from twin.errors import InputError
-from twin.validation.case import AGREEMENT_KINDS, Agreement, Measure, Statement
+from twin.validation.case import Agreement, Measure, Statement
 
 ERRATA_FILE = Path(__file__).parents[1] / "errata.md"
 
@@ -118,24 +118,16 @@ class Paper:
     Attributes:
         title: as in the report.
         sentences: by name.
-
-    Raises:
-        InputError: the verdict on record of a sentence is unknown.
     """
 
     def __init__(self, name: str) -> None:
-        file = Path(__file__).parent / f"{name}.toml"
+        file = Path(__file__).with_name(f"{name}.toml")
         content = tomllib.loads(file.read_text(encoding="utf-8"))
         self.title: str = content.pop("title")
         self.sentences = {
             key: PrintedSentence(f"{self.title}, {entry['place']}", entry["says"], entry["verdict"])
             for key, entry in content.items()
         }
-        for key, sentence in self.sentences.items():
-            if sentence.recorded not in AGREEMENT_KINDS:
-                raise InputError(
-                    f"{name}.{key}.verdict", f"must be one of {', '.join(AGREEMENT_KINDS)}"
-                )
 
     def __getitem__(self, name: str) -> PrintedSentence:
         return self.sentences[name]
@@ -196,11 +188,10 @@ def _section(text: str) -> PaperErrata:
         raise InputError(
             "errata", f"{paper} needs a table with columns {', '.join(ERRATA_COLUMNS)}"
         )
-    entries = tuple(_entry(paper, row) for row in rows)
-    reference_text, note_text = (
+    reference, note = (
         " ".join(text_lines).strip() for text_lines in (lines[: table[0]], lines[table[-1] + 1 :])
     )
-    return PaperErrata(paper, reference_text, entries, note_text)
+    return PaperErrata(paper, reference, tuple(_entry(paper, row) for row in rows), note)
 
 
 def _cells(line: str) -> tuple[str, ...]:
@@ -265,12 +256,12 @@ def compared(printed: PrintedValue, ours: float) -> Comparison:
         abs(ours - printed.value),
         printed.tolerance,
         HALF_UNIT_REASON,
-        unit=printed.unit,
+        printed.unit,
     )
     text = f"{printed.quantity} {printed.text}{unit}"
-    reproduced = printed.holds(ours)
     return Comparison(
-        measure, Statement.judged(printed.source, text, f"{ours:.8g}{unit}", reproduced)
+        measure,
+        Statement.judged(printed.source, text, f"{ours:.8g}{unit}", printed.holds(ours)),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import json as encoder
 import math
@@ -34,8 +33,7 @@ from twin.validation.case import (
     LeftOut,
     Measure,
     Plot,
-    Statement,
-    Verdict,
+    overall,
     slowest,
 )
 from twin.validation.cases import CASES
@@ -104,14 +102,11 @@ def environment(command: str) -> dict[str, Any]:
 
 def _processor() -> str:
     try:
-        lines = PROCESSOR_FILE.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = PROCESSOR_FILE.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        lines = []
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name.strip() == "model name" and value.strip():
-            return value.strip()
-    return system.processor() or system.machine()
+        text = ""
+    model = re.search(r"^model name\s*:\s*(\S.*?)\s*$", text, re.MULTILINE)
+    return model[1] if model else system.processor() or system.machine()
 
 
 class PlotFigure(NamedTuple):
@@ -129,20 +124,11 @@ def draw_plot(plot: Plot) -> PlotFigure:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    built = plot_figure(plot)
-    return PlotFigure(int(built.layout.height), compressed(built.to_json()))
-
-
-def plot_figure(plot: Plot) -> Any:
-    """Return the plotly figure of a plot.
-
-    Raises:
-        MissingDependencyError: plotly is not installed.
-    """
     panels = [
         Axes(panel.y_label, list(map(_thinned, panel.curves)), panel.log_y) for panel in plot.panels
     ]
-    return panels_figure(panels, plot.x_label, log_x=plot.log_x)
+    figure = panels_figure(panels, plot.x_label, log_x=plot.log_x)
+    return PlotFigure(int(figure.layout.height), compressed(figure.to_json()))
 
 
 def _thinned(curve: Curve) -> Curve:
@@ -152,12 +138,7 @@ def _thinned(curve: Curve) -> Curve:
 
 def compressed(text: str) -> str:
     """Return a text compressed by gzip, in base64; the same text always gives the same result."""
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
-
-
-def unpacked(text: str) -> str:
-    """Return the text that `compressed` compressed."""
-    return gzip.decompress(base64.b64decode(text)).decode()
+    return b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def summary(
@@ -176,7 +157,6 @@ def summary(
         seconds: run time of all cases [s].
         left_out_cases: cases that make no sense for a machine.
     """
-    cases = [_case(result) for result in results]
     return {
         "schema": SCHEMA_VERSION,
         "verdict": overall([result.verdict for result in results]),
@@ -185,10 +165,9 @@ def summary(
         **origin,
         "counts": _counts(results),
         "machines": [_machine(platform, results, left_out_cases) for platform in platforms],
-        "cases": cases,
+        "cases": list(map(_case, results)),
         "slowest": [
-            {"machine": r.machine, "case": r.case, "seconds": _finite(r.seconds)}
-            for r in slowest(results)
+            {"machine": r.machine, "case": r.case, "seconds": r.seconds} for r in slowest(results)
         ],
         "errata": [
             {**paper._asdict(), "entries": [entry._asdict() for entry in paper.entries]}
@@ -220,21 +199,12 @@ def headline(results: Sequence[CaseResult]) -> list[str]:
 
 def _length(value: float) -> str:
     """Return a length [m] with one digit, in a unit that suits it."""
-    unit, unit_size = next(
-        (length_unit for length_unit in LENGTH_UNITS if value >= length_unit[1]), LENGTH_UNITS[-1]
-    )
+    unit, unit_size = next((entry for entry in LENGTH_UNITS if value >= entry[1]), LENGTH_UNITS[-1])
     return f"{float(f'{value / unit_size:.1g}'):g} {unit}"
 
 
 def _is_shipped(platform: Platform) -> bool:
     return platform.name in machine_names()
-
-
-def overall(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return "fail" if any verdict is, "pass" if any is and none fails; nothing judged: "info"."""
-    if "fail" in verdicts:
-        return "fail"
-    return "pass" if "pass" in verdicts else "info"
 
 
 def margin(measure: Measure) -> float | None:
@@ -303,7 +273,7 @@ def _machine(
         "actuators": platform.n_actuators,
         "counts": _counts(machine_results),
         "tightest": _tightest(machine_results),
-        "seconds": _finite(sum(result.seconds for result in machine_results)),
+        "seconds": sum(result.seconds for result in machine_results),
         "left_out": [
             {"case": case.case, "title": case.title, "reason": case.reason}
             for case in left_out_cases
@@ -322,14 +292,16 @@ def _case(result: CaseResult) -> dict[str, Any]:
         "title": result.title,
         "description": result.description,
         "verdict": result.verdict,
-        "seconds": _finite(result.seconds),
+        "seconds": result.seconds,
         "error": result.error,
         "measures": [_measure(measure) for measure in result.measures],
         "quantities": [
             quantity._asdict() | {"value": _finite(quantity.value)}
             for quantity in result.quantities
         ],
-        "statements": [_statement(statement) for statement in result.statements],
+        "statements": [
+            asdict(statement) | {"verdict": statement.verdict} for statement in result.statements
+        ],
         "counts": _counts([result]),
         "tightest": _tightest([result]),
         "plots": [plot.title for plot in result.plots],
@@ -351,12 +323,8 @@ def _measure(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _statement(statement: Statement) -> dict[str, str]:
-    return {**asdict(statement), "verdict": statement.verdict}
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def make_report(
@@ -387,7 +355,8 @@ def make_report(
         if path is not None:
             check_writable(path)
     if html is not None:
-        require_libraries()
+        for library in REPORT_LIBRARIES:
+            optional(library, "The validation report")
     platforms = [load(machine) for machine in dict.fromkeys(machines)]
     start = clock.perf_counter()
     results = run(machines, cases or None, jobs=jobs or usable_cores())
@@ -399,16 +368,6 @@ def make_report(
     if json is not None:
         write_text(json, json_text(content))
     return content
-
-
-def require_libraries() -> None:
-    """Check that a page can be made.
-
-    Raises:
-        MissingDependencyError: a library of the `report` extra is not installed.
-    """
-    for library in REPORT_LIBRARIES:
-        optional(library, "The validation report")
 
 
 def json_text(content: dict[str, Any]) -> str:
@@ -429,7 +388,6 @@ def html_page(
     Raises:
         MissingDependencyError: a library of the `report` extra is not installed.
     """
-    require_libraries()
     jinja2 = optional("jinja2")
     markup = optional("markupsafe").Markup
     templates = jinja2.Environment(
@@ -473,11 +431,10 @@ def html_page(
         }
         for machine, platform in zip(content["machines"], platforms, strict=True)
     ]
-    plotly = optional("plotly.offline").get_plotlyjs()
     page: str = templates.get_template("page.html").render(
         content | {"cases": cases, "machines": machines},
         rows=_case_rows(content),
-        plotly=compressed(plotly),
+        plotly=compressed(optional("plotly.offline").get_plotlyjs()),
         style=style,
     )
     return page
@@ -494,19 +451,17 @@ def _case_rows(content: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         for case in machine["left_out"]:
             titles[case["case"]] = case["title"]
             cells.setdefault(case["case"], {})[machine["name"]] = case
-    order = {key: position for position, key in enumerate(CASES)}
-    keys = sorted(cells, key=lambda key: order.get(key, len(order)))
-    return [(titles[key], cells[key]) for key in keys]
+    order = (*CASES, *cells)
+    return [(titles[key], cells[key]) for key in sorted(cells, key=order.index)]
 
 
 def margin_text(value: float | None) -> str:
     """Return a margin as text with a multiplication sign; None as an empty text."""
     if value is None:
         return ""
+    text = f"{value:.0f}" if value >= 100.0 else f"{value:#.3g}"
     if value > MAX_MARGIN:
         text = f"> {MAX_MARGIN:.0f}"
-    else:
-        text = f"{value:.0f}" if value >= 100.0 else f"{value:#.3g}"
     return f"{text} \N{MULTIPLICATION SIGN}"
 
 

@@ -10,7 +10,7 @@ Reference:
 
 from __future__ import annotations
 
-from math import cos, exp, sin, sqrt
+from math import copysign, cos, exp, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -124,7 +124,6 @@ class Records(NamedTuple):
 
     measured: FloatArray
     command: FloatArray
-    leg_force: FloatArray
     motor_force: FloatArray
     """as the drive assumes it, without the error of `motor_constant`"""
     pose: FloatArray
@@ -195,7 +194,7 @@ def transmission_force(drives: Drives, n: int, stretch: float, rate: float) -> f
     half_play = 0.5 * drives.backlash[n]
     if abs(stretch) <= half_play:
         return 0.0
-    deformation = stretch - half_play if stretch > 0.0 else stretch + half_play
+    deformation = stretch - copysign(half_play, stretch)
     force = drives.stiffness[n] * deformation + drives.damping[n] * rate
     return float(force) if force * deformation > 0.0 else 0.0
 
@@ -237,23 +236,14 @@ def speed_with_friction(
     """
     remaining_time = h
     if speed != 0.0:
-        net_acceleration = (
-            acceleration - max_deceleration if speed > 0.0 else acceleration + max_deceleration
-        )
+        net_acceleration = acceleration - copysign(max_deceleration, speed)
         new_speed = speed + h * net_acceleration
         if new_speed * speed >= 0.0:
             return float(new_speed)
         remaining_time = h + speed / net_acceleration
     if abs(acceleration) <= max_deceleration:
         return 0.0
-    return float(
-        remaining_time
-        * (
-            acceleration - max_deceleration
-            if acceleration > 0.0
-            else acceleration + max_deceleration
-        )
-    )
+    return float(remaining_time * (acceleration - copysign(max_deceleration, acceleration)))
 
 
 @allocating
@@ -460,7 +450,6 @@ def run(
             records.measured[k, n] = reading
             records.command[k, n] = control_command(control, k, n, reading, rate[n], integral[n])
             records.motor_force[k, n] = state.effort[n]
-            records.leg_force[k, n] = state.leg_force[n]
             if time >= faults.weak_begin[n]:
                 drives.motor_constant[n] = constant[n] * faults.weak_factor[n]
         records.pose[k] = state.pose

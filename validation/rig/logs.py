@@ -63,6 +63,15 @@ BRISTLE_DAMPING = 3e4
 VERTICAL_FREQUENCY = 15.0
 """[Hz] of a swinging mass along the platform's z axis, where its rod holds it."""
 
+CABLE_POINT = np.array([0.3, 0.0, 0.0])
+"""[m] Point of the platform at which the cable pulls, platform axes."""
+
+SWINGING_DAMPING = 0.03
+"""Damping ratio of the swing."""
+
+TRACKER_NOISE = 2e-5
+"""[m, rad] Standard deviations of the tracker's poses."""
+
 BASE_MASS_RATIO = 8.0
 """Mass of a base on springs, relative to the mass that moves on it."""
 
@@ -79,7 +88,7 @@ FRICTION_LAWS = {"square": SQUARE_LAW, "linear": LINEAR_LAW, "lugre": LUGRE_LAW}
 
 Mode = Literal["force", "velocity"]
 
-Forces = Literal["none", "leg", "motor", "current"]
+Forces = Literal["none", "motor", "current"]
 
 
 @dataclass(frozen=True)
@@ -113,14 +122,10 @@ class Conditions:
     """[N] in base axes, on the platform at home"""
     cable_stiffness: float = 0.0
     """[N/m] of a spring from the platform at home"""
-    cable_point: tuple[float, float, float] = (0.3, 0.0, 0.0)
-    """[m] point of the platform at which the cable pulls, platform axes"""
     swinging_mass: float = 0.0
     """[kg] part of the payload that swings"""
     swinging_frequency: float = 1.0
     """[Hz] frequency of the swing along x and y"""
-    swinging_damping: float = 0.03
-    """damping ratio of the swing"""
     base_frequency: float = 0.0
     """[Hz] natural frequency of a base on springs; zero for a rigid base"""
     lead_errors: tuple[float, ...] = ()
@@ -143,8 +148,6 @@ class Conditions:
     """[Hz] sample rate of a pose tracker; zero for no tracker"""
     tracker_delay: float = 0.0
     """[s] age of the tracker's poses at their time stamps"""
-    tracker_noise: tuple[float, float] = (2e-5, 2e-5)
-    """[m, rad] standard deviations of the tracker's poses"""
     faults: tuple[Fault, ...] = ()
 
     def for_legs(self, name: str, count: int, default: float) -> list[float]:
@@ -186,7 +189,7 @@ def record(
         conditions: conditions that the machine's file does not describe; default: a clean machine.
         model: the machine as the controller knows it; default: the true machine.
         mode: mode of the commands.
-        forces: whether forces of the legs, of the motors, or currents are recorded as well.
+        forces: whether forces of the motors, or currents are recorded as well.
         period: period of the samples [s].
         step: step of the plant [s]; the period is a multiple of it.
         seed: seed of all noise.
@@ -216,11 +219,10 @@ def simulate_run(
         InputError: a machine without drives, or a run that fails.
     """
     period = grid.step * grid.steps_per_sample
-    times = np.asarray(np.arange(round(motion.duration / period) + 1) * period, dtype=np.float64)
+    times = np.arange(round(motion.duration / period) + 1.0) * period
     sample = motion.sample(times)
     world = _surroundings(machine, conditions)
-    arm = np.array(conditions.cable_point)
-    wrench = np.concatenate([world.cable_force, np.cross(arm, world.cable_force)])
+    wrench = np.concatenate([world.cable_force, np.cross(CABLE_POINT, world.cable_force)])
     start_pose = sample.pose[0]
     forces = machine.inverse_dynamics(start_pose, np.zeros(6), np.zeros(6), wrench)
     coordinates, drives = machine.inverse_kinematics(start_pose), _drives(machine, conditions)
@@ -233,28 +235,23 @@ def simulate_run(
         machine.parameters.gravity,
     )
     state.effort[:] = state.integral[:] = forces / drives.motor_constant
-    bodies = np.array(
-        [_without_point_mass(machine.constants.body, world.swinging_mass, _pivot(machine))] * 2
-    )
-    bodies[1] = _without_point_mass(
-        bodies[0], _lost_mass(conditions), bodies[0][BODY_CENTER : BODY_CENTER + 3]
-    )
-    control = _control(model, sample, mode, period, conditions, rng)
+    body = _without_point_mass(machine.constants.body, world.swinging_mass, _pivot(machine))
+    lost_mass = sum(fault.size for fault in conditions.faults if fault.kind == "lost_mass")
+    lighter = _without_point_mass(body, lost_mass, body[BODY_CENTER : BODY_CENTER + 3])
     shape = len(times), machine.n_actuators
     records = Records(
         measured=np.zeros(shape),
         command=np.zeros(shape),
-        leg_force=np.zeros(shape),
         motor_force=np.zeros(shape),
         pose=np.zeros((len(times), 7)),
     )
     failed = run(
-        bodies,
+        np.array([body, lighter]),
         machine.constants.legs,
         drives,
         world,
         _faults(conditions, machine.n_actuators),
-        control,
+        _control(model, sample, mode, period, conditions, rng),
         state,
         grid,
         records,
@@ -288,17 +285,16 @@ def _drives(machine: Platform, conditions: Conditions) -> Drives:
         if drive is None or reflected is None or not reflected.inertia > 0.0:
             raise InputError("machine", "needs drives whose motors have an inertia")
         peak_force = reflected.peak or leg.actuator.effort or np.inf
-        counts = np.inf if drive.analogue_bits is None else 2.0 ** (drive.analogue_bits - 1)
-        speed = leg.actuator.speed or np.inf
-        force_resolution = peak_force / counts if np.isfinite(counts) else 0.0
-        speed_resolution = speed / counts if np.isfinite(counts) else 0.0
+        resolutions = np.zeros(2)
+        if drive.analogue_bits is not None:
+            speed = leg.actuator.speed or np.inf
+            resolutions = np.array([peak_force, speed]) / 2.0 ** (drive.analogue_bits - 1)
         rows.append(
             (
                 *(reflected.inertia, reflected.friction, reflected.viscous, drive.breakaway),
                 *(reflected.stribeck_speed, conditions.load_friction, reflected.stiffness),
                 *(reflected.damping, reflected.backlash, lead_errors[n], constants[n]),
-                *(drive.current_lag, peak_force),
-                *(force_resolution, speed_resolution),
+                *(drive.current_lag, peak_force, *resolutions),
                 *(gains[n], gains[n] / loop_times[n]),
             )
         )
@@ -308,15 +304,13 @@ def _drives(machine: Platform, conditions: Conditions) -> Drives:
 def _surroundings(machine: Platform, conditions: Conditions) -> Surroundings:
     """Return what acts on the machine beside its drives."""
     mass = conditions.swinging_mass
-    swing_frequencies = (
-        2.0 * np.pi * np.array([*[conditions.swinging_frequency] * 2, VERTICAL_FREQUENCY])
-    )
+    horizontal = conditions.swinging_frequency
+    swing_frequencies = 2.0 * np.pi * np.array([horizontal, horizontal, VERTICAL_FREQUENCY])
     body = machine.parameters.platform.body
     parts = [getattr(leg, "rod", None) for leg in machine.parameters.legs]
     moving_mass = body.mass + sum(part.mass for part in parts if part is not None)
     base_mass = BASE_MASS_RATIO * moving_mass if conditions.base_frequency > 0.0 else 0.0
     base_speed = 2.0 * np.pi * conditions.base_frequency
-    point = np.array(conditions.cable_point)
     # The pivot is above the centre of mass by what the mass hangs lower than the pivot.
     sag = np.array([0.0, 0.0, machine.parameters.gravity / swing_frequencies[2] ** 2])
     return Surroundings(
@@ -327,11 +321,11 @@ def _surroundings(machine: Platform, conditions: Conditions) -> Surroundings:
         conditions.warming_time if conditions.warming_drop else 0.0,
         np.array(conditions.cable_force),
         conditions.cable_stiffness,
-        point,
-        np.asarray(machine.home[:3]) + point,
+        CABLE_POINT,
+        machine.home[:3] + CABLE_POINT,
         mass,
         mass * swing_frequencies**2,
-        2.0 * conditions.swinging_damping * mass * swing_frequencies,
+        2.0 * SWINGING_DAMPING * mass * swing_frequencies,
         _pivot(machine) + sag,
         base_mass,
         base_mass * base_speed**2,
@@ -343,10 +337,6 @@ def _surroundings(machine: Platform, conditions: Conditions) -> Surroundings:
 def _pivot(machine: Platform) -> FloatArray:
     """Return where a swinging mass hangs at rest `(3,)`: in the centre of mass of the platform."""
     return np.array(machine.parameters.platform.body.center_of_mass)
-
-
-def _lost_mass(conditions: Conditions) -> float:
-    return float(sum(fault.size for fault in conditions.faults if fault.kind == "lost_mass"))
 
 
 def _without_point_mass(body: FloatArray, mass: float, position: FloatArray) -> FloatArray:
@@ -443,10 +433,8 @@ def _faults(conditions: Conditions, count: int) -> Faults:
     for fault in conditions.faults:
         legs = slice(None) if fault.leg < 0 else slice(fault.leg, fault.leg + 1)
         if fault.kind == "friction":
-            fault_arrays.friction_begin[legs], fault_arrays.friction_rise[legs] = (
-                fault.begin,
-                fault.rise,
-            )
+            fault_arrays.friction_begin[legs] = fault.begin
+            fault_arrays.friction_rise[legs] = fault.rise
             fault_arrays.friction_factor[legs] = fault.size
         elif fault.kind == "weak_motor":
             fault_arrays.weak_begin[legs], fault_arrays.weak_factor[legs] = fault.begin, fault.size
@@ -465,8 +453,8 @@ def log_of_run(
     """Return the log of a run with the clock, the gaps and the sensors of its conditions."""
     times, records = true_run
     count = records.measured.shape[1]
-    stamp_errors = conditions.jitter * np.clip(rng.standard_normal(len(times)), -3.0, 3.0)
-    stamps = np.sort(times + stamp_errors)
+    jitter = conditions.jitter * np.clip(rng.standard_normal(len(times)), -3.0, 3.0)
+    stamps = np.sort(times + jitter)
     is_recorded = np.ones(len(times), bool)
     for begin, length in conditions.gaps:
         is_recorded &= (times < begin) | (times >= begin + length)
@@ -474,11 +462,9 @@ def log_of_run(
     name, unit = ("command_forces", "N") if mode == "force" else ("command_rates", "m/s")
     signals[name] = records.command, unit
     noise = conditions.force_noise * rng.standard_normal(records.measured.shape)
-    if forces == "leg":
-        signals["forces"] = records.leg_force + noise, "N"
-    elif forces != "none":
+    if forces != "none":
         motor_forces = records.motor_force + noise
-        motor_forces = motor_forces + np.array(conditions.for_legs("current_bias", count, 0.0))
+        motor_forces += np.array(conditions.for_legs("current_bias", count, 0.0))
         if conditions.current_resolution > 0.0:
             motor_forces = conditions.current_resolution * np.round(
                 motor_forces / conditions.current_resolution
@@ -503,10 +489,9 @@ def _tracker(true_run: Run, conditions: Conditions, rng: np.random.Generator) ->
     pose = np.column_stack(
         [np.interp(measured_times, true_run.time, values) for values in true_run.records.pose.T]
     )
-    position_noise, rotation_noise = conditions.tracker_noise
-    pose[:, :3] += position_noise * rng.standard_normal((len(pose), 3))
+    pose[:, :3] += TRACKER_NOISE * rng.standard_normal((len(pose), 3))
     turn = np.column_stack(
-        [np.ones(len(pose)), 0.5 * rotation_noise * rng.standard_normal((len(pose), 3))]
+        [np.ones(len(pose)), 0.5 * TRACKER_NOISE * rng.standard_normal((len(pose), 3))]
     )
     pose[:, 3:] = quaternion_product(turn, pose[:, 3:])
     pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from tolerance import assert_within
 
-from twin.validation.cases.rss.tasks import landmarks, published_heave
+from twin.validation.cases.rss import landmarks, published_heave
 
 pytestmark = pytest.mark.quick
 

@@ -21,8 +21,7 @@ from twin.papers.formulations.model import CoefficientMatrices
 from twin.rotations import pose_from_angles, quaternion_from_angles
 from twin.validation.cases.general.motions import singular_time, tracked_until
 from twin.validation.cases.payload import largest_speed
-from twin.validation.cases.rss.free_fall import stroke
-from twin.validation.cases.rss.tasks import PublishedHeave, published_heave, vertical
+from twin.validation.cases.rss import PublishedHeave, published_heave, stroke, vertical
 from twin.validation.published.printed import (
     FREE_FALLS,
     LEVEL_FALL,

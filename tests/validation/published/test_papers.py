@@ -1,9 +1,10 @@
 """Sentences of the papers: each has its place and is compared in one place."""
 
 from pathlib import Path
+from typing import get_args
 
 import twin.validation.cases
-from twin.validation.case import AGREEMENT_KINDS
+from twin.validation.case import Agreement
 from twin.validation.published import printed as papers
 from twin.validation.published.printed import Paper
 
@@ -20,7 +21,7 @@ def test_every_sentence_is_compared_by_one_case():
             assert text.count(f'{name}["{key}"]') == 1, (name, key)
             assert sentence.source.startswith(f"{paper.title}, ")
             assert sentence.text
-            assert sentence.recorded in AGREEMENT_KINDS
+            assert sentence.recorded in get_args(Agreement)
 
 
 def test_every_file_of_sentences_is_a_paper():

@@ -1,6 +1,7 @@
 """The report: complete, self-contained, escaped, and the same content in both files."""
 
 import base64
+import gzip
 import json
 import re
 from dataclasses import replace
@@ -24,6 +25,7 @@ from twin.validation.case import (
     Plot,
     Quantity,
     Statement,
+    overall,
 )
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.comparison import ENGINE_LABELS, error_name, trajectory_comparison
@@ -33,9 +35,7 @@ from twin.validation.report.page import (
     CURVE_POINTS,
     SCHEMA_VERSION,
     margin,
-    overall,
     summary,
-    unpacked,
 )
 from twin.validation.runner import left_out
 
@@ -126,7 +126,7 @@ class Page(HTMLParser):
         """Return the plotly figures on the page."""
         scripts = [attributes for tag, attributes in self.elements if tag == "script"]
         return [
-            json.loads(unpacked(text))
+            json.loads(gzip.decompress(base64.b64decode(text)))
             for attributes, text in zip(scripts, self.raw["script"], strict=True)
             if attributes.get("type") == "text/plain" and "id" not in attributes
         ]

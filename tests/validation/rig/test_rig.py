@@ -36,7 +36,7 @@ def motion(machine):
 
 @pytest.fixture(scope="module")
 def clean(machine, motion):
-    return record(machine, motion, forces="leg")
+    return record(machine, motion, forces="motor")
 
 
 @pytest.mark.parametrize("mode", ["force", "velocity"])
@@ -51,10 +51,10 @@ def test_the_product_predicts_a_clean_machine(machine, motion, mode):
     assert wrong > 1.2 * right
 
 
-def test_the_legs_carry_the_weight(machine, clean):
+def test_the_motors_carry_the_weight(machine, clean):
     """The first forces, at rest, balance gravity."""
     expected = machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
-    assert np.allclose(clean["forces"].values[0], expected, rtol=1e-9)
+    assert np.allclose(clean["motor_forces"].values[0], expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,6 @@ from twin.validation.cases.driving_simulator.engines import (
     CONSTRAINT_RANK,
     LEVEL_RANKS,
     MACHINE_REASON,
-)
-from twin.validation.cases.driving_simulator.figures import (
     SIGMOID_INPUTS,
     SINE_INPUTS,
     paper_inputs,
@@ -107,19 +105,13 @@ def check_simulator_dae(platform: Platform) -> CaseResult:
     plate = PlateModel.from_parameters(platform.parameters)
     reduction = reduce_index(plate.lumped())
     rank = symbolic_dae(plate.lumped()).jacobian.rank()
-    inputs = paper_inputs(plate)
-    runs = {
-        name: integrate_dae(plate.lumped(), inputs[name], seconds)
-        for name, seconds in RUN_DURATIONS.items()
-    }
-    exact = {
-        name: exact_forces(plate.lumped(), inputs[name], runs[name].time)[:, list(DRIVEN_INDICES)]
-        for name in runs
-    }
-    measures = [*_runs(runs)]
-    plots = [response_plot(name, runs[name], exact[name]) for name in runs]
+    runs, plots = {}, []
+    for name, inputs in paper_inputs(plate).items():
+        run = runs[name] = integrate_dae(plate.lumped(), inputs, RUN_DURATIONS[name])
+        exact = exact_forces(plate.lumped(), inputs, run.time)[:, list(DRIVEN_INDICES)]
+        plots.append(response_plot(name, run, exact))
     return check_simulator_dae.result(
-        platform, measures, plots, _statements(plate, reduction, rank, runs)
+        platform, _runs(runs), plots, _statements(plate, reduction, rank, runs)
     )
 
 
@@ -130,14 +122,14 @@ def _runs(runs: dict[str, DaeRun]) -> Iterator[Entry]:
             result.error,
             DRIFT_TOLERANCE,
             DRIFT_REASON,
-            unit="m, rad",
+            "m, rad",
         )
         yield Measure(
             f"{name}: drift of the constraints in {result.time[-1]:g} s",
             result.position_drift.max(),
             DRIFT_TOLERANCE,
             DRIFT_REASON,
-            unit="m",
+            "m",
         )
 
 

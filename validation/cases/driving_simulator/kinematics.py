@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,24 +34,21 @@ from twin.papers.driving_simulator.studies import (
 from twin.simulation.simulate import simulate
 from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.cases.driving_simulator.engines import (
+    DEGREES_PER_RADIAN,
     LINE_WIDTH,
     MACHINE_REASON,
     MOTION_RANGES,
-    kinematics_statements,
-    printed_difference,
-    round_trip_error,
-)
-from twin.validation.cases.driving_simulator.figures import (
-    DEGREES_PER_RADIAN,
     SIGMOID_INPUTS,
     SINE_INPUTS,
     accelerations_of,
     coordinates_of,
+    kinematics_statements,
     paper_inputs,
     paper_machine,
+    printed_difference,
     rates_of,
+    round_trip_error,
     states_along,
-    without_feet,
 )
 from twin.validation.cases.driving_simulator.pilot import pilot_measures, pilot_statements
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
@@ -109,7 +107,7 @@ def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
         printed_difference(plate, coordinates),
         1e-14,
         ROUNDING_REASON,
-        unit="m",
+        "m",
     )
     for name, model in (
         ("small-angle", SmallAngleKinematics(plate)),
@@ -120,7 +118,7 @@ def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
             round_trip_error(model, coordinates),
             1e-14,
             ROUNDING_REASON,
-            unit="m, rad",
+            "m, rad",
         )
 
 
@@ -135,15 +133,14 @@ def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterat
             largest(computed - expected),
             1e-12,
             "two derivations; rounding and the angles taken out of a quaternion",
-            unit="m",
+            "m",
         )
-    alternating_sum = platform.inverse_kinematics(poses) @ [1.0, -1.0, 1.0, -1.0]
     yield Measure(
         "lengths front right - front left + rear left - rear right",
-        largest(alternating_sum),
+        largest(platform.inverse_kinematics(poses) @ [1.0, -1.0, 1.0, -1.0]),
         1e-14,
         "zero at every pose: a plane rectangle; also without small angles",
-        unit="m",
+        "m",
     )
 
 
@@ -278,13 +275,13 @@ def check_simulator_forced(platform: Platform) -> CaseResult:
     measures: list[Entry] = []
     full_inputs = {}
     for name, inputs in paper_inputs(plate).items():
-        run_duration = RUN_DURATIONS[name]
-        responses = {
-            fraction: released(without_feet(plate), inputs.scaled(fraction), run_duration)
+        # The paper's plate has no feet.
+        responses = [
+            released(replace(plate, foot_mass=0.0), inputs.scaled(fraction), RUN_DURATIONS[name])
             for fraction in INPUT_FRACTIONS
-        }
+        ]
         measures += [*_engines(machine, plate, inputs, name), *_models(name, responses)]
-        full_inputs[name] = responses[1.0]
+        full_inputs[name] = responses[0]
     return check_simulator_forced.result(
         platform, measures, statements=(_statement(plate, full_inputs),)
     )
@@ -295,8 +292,7 @@ def _engines(
 ) -> Iterator[Entry]:
     """Yield the errors of all engines under forces that are constant in each step."""
     steps = round(RUN_DURATIONS[name] / ENGINE_TIMESTEP)
-    midpoints = np.asarray((np.arange(steps) + 0.5) * ENGINE_TIMESTEP, dtype=np.float64)
-    forces = exact_forces(plate, inputs, midpoints)
+    forces = exact_forces(plate, inputs, (np.arange(float(steps)) + 0.5) * ENGINE_TIMESTEP)
     initial = states_along(plate, inputs, np.zeros(1))
     for engine, (tolerance, reason) in POSE_TOLERANCES.items():
         label = ENGINE_LABELS.get(engine, "reference")
@@ -315,30 +311,36 @@ def _engines(
             yield missing(label, error)
             continue
         expected = driven_motion(plate, inputs, trajectory.time).value.coordinates
-        pose_error = largest(coordinates_of(trajectory.pose) - expected)
-        measure_name = f"{name}, {label}: under forces alone, off the motion they belong to"
-        yield Measure(measure_name, pose_error, tolerance, reason, unit="m, rad")
+        yield Measure(
+            f"{name}, {label}: under forces alone, off the motion they belong to",
+            largest(coordinates_of(trajectory.pose) - expected),
+            tolerance,
+            reason,
+            "m, rad",
+        )
 
 
-def _models(name: str, released_motions: dict[float, Released]) -> Iterator[Entry]:
-    full_response = released_motions[1.0]
+def _models(name: str, responses: list[Released]) -> Iterator[Entry]:
+    """Yield the errors of both models, whose responses are in the order of `INPUT_FRACTIONS`."""
+    full_response = responses[0]
     yield Measure(
         f"{name}: drift of the constraints under forces",
         max(full_response.printed.drift, full_response.complete.drift),
         1e-12,
         "linear constraints, whose second derivative is zero at every evaluation: rounding",
-        unit="m",
+        "m",
     )
     # Columns are heave, roll, pitch; the two terms missing in the printed model turn the plate.
-    printed_errors = [
-        largest(response.printed_error[:, 1:]) for response in released_motions.values()
-    ]
-    complete_errors = [largest(response.complete_error) for response in released_motions.values()]
+    printed_errors = [largest(response.printed_error[:, 1:]) for response in responses]
+    complete_errors = [largest(response.complete_error) for response in responses]
     relative_errors = [
         largest(response.printed_error[:, 1:] - response.derived) / largest(response.derived)
-        for response in released_motions.values()
+        for response in responses
     ]
-    fractions: FloatArray = np.array(INPUT_FRACTIONS)
+
+    def order(errors: list[float]) -> float:
+        return fitted_order(np.array(INPUT_FRACTIONS), np.array(errors)).order
+
     yield Measure(
         f"{name}: printed model, tilt off the exact one, against the two missing terms, relative",
         relative_errors[-1],
@@ -351,7 +353,7 @@ def _models(name: str, released_motions: dict[float, Released]) -> Iterator[Entr
     yield Measure(
         f"{name}: printed model's tilt against the two missing terms, order in the size of the "
         "inputs",
-        fitted_order(fractions, np.array(relative_errors)).order,
+        order(relative_errors),
         0.8,
         "first order at least: what is left over is of second order, per first",
         at_least=True,
@@ -359,13 +361,13 @@ def _models(name: str, released_motions: dict[float, Released]) -> Iterator[Entr
     )
     yield Measure(
         f"{name}: printed model, order of its error in the size of the inputs, off 1 by",
-        abs(fitted_order(fractions, np.array(printed_errors)).order - 1.0),
+        abs(order(printed_errors) - 1.0),
         0.1,
         "the missing terms are of the first order; terms of the second order remain",
     )
     yield Measure(
         f"{name}: completed energies, order of their error in the size of the inputs",
-        fitted_order(fractions, np.array(complete_errors)).order,
+        order(complete_errors),
         1.9,
         "the small-angle approximation leaves errors of the second order",
         at_least=True,

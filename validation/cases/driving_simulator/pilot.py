@@ -22,6 +22,7 @@ from twin.papers.driving_simulator.studies import (
     small_angle_head_motion,
 )
 from twin.validation.case import Entry, Measure, Statement
+from twin.validation.cases.driving_simulator.engines import printed_places
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import SIMULATOR_PAPER
 
@@ -81,7 +82,7 @@ def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
             largest(getattr(small_angle_result, name) - printed),
             VECTOR_TOLERANCE,
             f"derivatives of x and y of the plate by {ROUNDING_REASON}",
-            unit=VECTOR_UNITS[name],
+            VECTOR_UNITS[name],
         )
     states = [part.coordinates for part in driven_motion(plate, sinusoidal_inputs(plate), time)]
     exact = exact_head_motion(plate, OFFSET_HEAD_POSITION, *states)
@@ -91,7 +92,7 @@ def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
             largest(getattr(exact, name) - difference),
             VECTOR_TOLERANCE,
             ROUNDING_REASON,
-            unit=VECTOR_UNITS[name],
+            VECTOR_UNITS[name],
         )
     rest_motion = exact_head_motion(
         plate, HEAD_POSITION, [plate.home_length, 0.0, 0.0], [0.0] * 3, [0.0] * 3
@@ -101,7 +102,7 @@ def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
         largest(rest_motion.specific_force - [0.0, 0.0, plate.gravity]),
         1e-12,
         "rounding; the paper prints the opposite sign",
-        unit="m/s2",
+        "m/s2",
     )
 
 
@@ -133,9 +134,8 @@ def printed_vectors(home: float, time: FloatArray) -> dict[str, FloatArray]:
     (z, phi, theta), (dz, dphi, dtheta), (ddz, ddphi, ddtheta) = printed_sines(home, time)
     positions = []
     for offset in SAMPLE_OFFSETS:
-        heave, roll, pitch = printed_sines(home, time + offset * DIFFERENCE_STEP)[0]
-        x = pitch * (80 * pitch - 41 * roll + 100 * heave) / 100
-        positions.append((x, 41 * roll**2 / 100 - heave * roll))
+        coordinates = printed_sines(home, time + offset * DIFFERENCE_STEP)[0]
+        positions.append(printed_places(*coordinates)["mp"])
     (x, y), (dx, dy), (ddx, ddy) = (
         np.einsum("k,kij->ij", weights, np.array(positions))
         for weights in (SAMPLE_OFFSETS == 0, FIRST_DIFFERENCE, SECOND_DIFFERENCE)

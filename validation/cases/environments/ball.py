@@ -146,7 +146,7 @@ def laws(ball: Ball, plate: Plate, arm: FloatArray, motion: FloatArray) -> Laws:
     contact_arm = -radius * normal
     relative = motion[3:] - omega
     rolling_spin = relative - (relative @ normal) * normal
-    rolling_rate = float(np.linalg.norm(rolling_spin))
+    rolling_rate = np.linalg.norm(rolling_spin)
     moment = np.zeros(3)
     if rolling_rate > 0.0:
         normal_force = -mass * GRAVITY @ normal
@@ -165,7 +165,7 @@ def laws(ball: Ball, plate: Plate, arm: FloatArray, motion: FloatArray) -> Laws:
         + np.cross(omega, contact_rate)
         - np.cross(motion[3:], contact_arm_rate)
     )
-    solution: FloatArray = np.asarray(np.linalg.solve(matrix, right_side), dtype=np.float64)
+    solution = np.asarray(np.linalg.solve(matrix, right_side), dtype=np.float64)
     return Laws(solution[:3], solution[3:6], solution[6:])
 
 
@@ -279,7 +279,7 @@ def engine_record(platform: Platform, ball: Ball, name: str) -> Record:
     )
     attitude = Rotation.from_rotvec(START_TILT) * rotation_of(platform.home)
     tilted_pose = np.concatenate([platform.home[:3], attitude.as_quat(scalar_first=True)])
-    home, twist, _ = platform.constrain(tilted_pose, np.array(PLATE_TWIST))
+    home, twist, _ = platform.constrain(tilted_pose, PLATE_TWIST)
     ball_state = ball.plate_radius * np.array(START_STATE)
     weight = ball.mass * GRAVITY
     rotation = rotation_of(home).as_matrix()
@@ -319,8 +319,7 @@ def integrated(ball: Ball, record: Record) -> tuple[FloatArray, float]:
         return np.concatenate([state[3:6], motion.acceleration, motion.angular_acceleration])
 
     initial = np.concatenate([record.ball[0, :3], record.ball[0, 7:]])
-    time_span = (0.0, time[-1])
-    final_position = solve_ivp(rate, time_span, initial, rtol=1e-9, atol=1e-11).y[:3, -1]
+    final_position = solve_ivp(rate, (0.0, time[-1]), initial, rtol=1e-9, atol=1e-11).y[:3, -1]
     plate = Plate(rotations[0].as_matrix(), record.twist[0], acceleration(0.0))
     force = laws(ball, plate, initial[:3] - record.pose[0, :3], initial[3:]).force
     normal = plate.rotation[:, 2]
@@ -367,7 +366,7 @@ def engines(platform: Platform) -> Iterator[Entry]:
             float(np.linalg.norm(position_error - (position_error @ normal) * normal)),
             tolerance,
             reason,
-            unit="m",
+            "m",
         )
 
 
@@ -377,13 +376,11 @@ def environment(platform: Platform) -> Iterator[Measure]:
     env = BallBalanceEnv(platform, ball=ball, target="circle")
     actions = np.zeros((EPISODE_PERIODS, 2))
     actions[:TILT_PERIODS] = TILT_ACTIONS
-    start_position = ball.plate_radius * np.array(ROLLING_START)
-    instants = run_episode(env, actions, {"ball": start_position})
-    ball_state = np.array(env.task.batch.ball[0])
+    instants = run_episode(env, actions, {"ball": ball.plate_radius * np.array(ROLLING_START)})
     yield observation_measure(
         "BallBalance",
         "poses of ball and platform in the base frame",
-        _observation_error(platform, ball, env, instants, ball_state),
+        _observation_error(platform, ball, env, instants, np.array(env.task.batch.ball[0])),
     )
     yield reward_measure("BallBalance", _reward_error(ball, env, instants[1:]))
     yield _tilt_measure(env, instants[-1])
@@ -435,15 +432,15 @@ def _target_velocity(env: BallBalanceEnv, previous: Instant, instant: Instant) -
 def _reward_error(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> float:
     """Return the largest error of rewards after the first period."""
     weights = {"closeness": 1.0, "calmness": 0.1, "smoothness": 0.02, "loss": 10.0}
-    plate_radius, errors = ball.plate_radius, []
+    radius, errors = ball.plate_radius, []
     for previous, instant in pairwise(instants):
         info, velocity = instant.info, _target_velocity(env, previous, instant)
         distance = float(np.linalg.norm(info["target"] - info["ball_position"]))
         speed = float(np.linalg.norm(info["ball_velocity"] - velocity))
         terms = np.array(
             [
-                closeness(distance, 0.02 * plate_radius, 2.0 * plate_radius),
-                -min((speed / (0.5 * plate_radius)) ** 2, 1.0),
+                closeness(distance, 0.02 * radius, 2.0 * radius),
+                -min((speed / (0.5 * radius)) ** 2, 1.0),
                 smoothness(instant.action, previous.action),
                 0.0,
             ]
@@ -454,19 +451,14 @@ def _reward_error(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> f
 
 def _tilt_measure(env: BallBalanceEnv, last: Instant) -> Measure:
     """Return how far the plate is from the tilt that the increments of the actions add up to."""
-    increment = np.asarray(env.task.actions[0].scale)
-    expected = TILT_PERIODS * increment * np.array(TILT_ACTIONS)
-    home_attitude = rotation_of(env.platform.home)
-    rotation = rotation_of(last.info["pose"]) * home_attitude.inv()
-    lag_angle = (
-        0.5 * SETTLING_TIME * largest(increment * np.array(TILT_ACTIONS)) / env.task.settings.period
-    )
+    tilt_steps = env.task.actions[0].scale * np.array(TILT_ACTIONS)
+    rotation = rotation_of(last.info["pose"]) * rotation_of(env.platform.home).inv()
     return Measure(
         "BallBalance: tilt of the plate against the increments of the actions",
-        largest(rotation.as_rotvec()[:2] - expected),
-        lag_angle,
+        largest(rotation.as_rotvec()[:2] - TILT_PERIODS * tilt_steps),
+        0.5 * SETTLING_TIME * largest(tilt_steps) / env.task.settings.period,
         "the drives settle within 6 ms and lag half of it while the plate tilts",
-        unit="rad",
+        "rad",
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from itertools import chain, pairwise
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
@@ -13,13 +13,17 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray, as_instance
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.pose_tracking.task import PoseTracking
+from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import MultiSineMotion
 from twin.validation.case import CaseResult, Entry, Measure, validation_case
+from twin.validation.cases.environments.ball import ball_measures
 from twin.validation.cases.environments.cueing import (
     EPISODE_SEED,
     Instant,
+    car_measures,
     closeness,
     column,
+    cueing_measures,
     observation_error,
     observation_measure,
     reward_error,
@@ -28,6 +32,7 @@ from twin.validation.cases.environments.cueing import (
     smooth_step,
     smoothness,
 )
+from twin.validation.cases.environments.shaking import shaking_measures
 from twin.validation.measures.sampling import largest, rotation_of
 
 CONTROL_PERIOD = 0.01
@@ -74,13 +79,10 @@ def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
     """
     angle = 2.0 * np.pi * time[:, None] * motion.frequencies
     sine_sums = np.cos(angle) @ motion.cosines + np.sin(angle) @ motion.sines
-    time_left = motion.duration - time
-    window = smooth_step(time / FADE_TIME) * smooth_step(time_left / FADE_TIME)
+    window = smooth_step(time / FADE_TIME) * smooth_step((motion.duration - time) / FADE_TIME)
     axis_values = window[:, None] * sine_sums
-    home = rotation_of(motion.center)
-    attitude = Rotation.from_euler("xyz", axis_values[:, 3:]) * home
-    position = motion.center[:3] + axis_values[:, :3]
-    return np.hstack([position, attitude.as_quat(scalar_first=True)])
+    attitude = Rotation.from_euler("xyz", axis_values[:, 3:]) * rotation_of(motion.center)
+    return np.hstack([motion.center[:3] + axis_values[:, :3], attitude.as_quat(scalar_first=True)])
 
 
 def tracking_measures(platform: Platform) -> Iterator[Measure]:
@@ -88,9 +90,8 @@ def tracking_measures(platform: Platform) -> Iterator[Measure]:
     env = PoseTrackingEnv(
         platform, duration=CONTROL_PERIOD * PERIOD_COUNT, highest_frequency=MAX_FREQUENCY
     )
-    size = env.task.actions[0].size
     actions = ACTION_AMPLITUDE * np.random.default_rng(EPISODE_SEED).uniform(
-        -1.0, 1.0, (PERIOD_COUNT, size)
+        -1.0, 1.0, (PERIOD_COUNT, env.task.actions[0].size)
     )
     commands: list[FloatArray] = []
     instants = run_episode(
@@ -169,10 +170,9 @@ def _command_measures(
     reference = table[: PERIOD_COUNT + 1]
     expected = np.diff(reference, axis=0) / CONTROL_PERIOD + task.actions[0].scale * actions
     expected += task.acting.law.gain * (reference[:-1] - coordinates[:-1])
-    scale = largest(expected)
     yield Measure(
         "PoseTracking: commanded speeds against feedforward, position loop and actions",
-        largest(commands - expected) / scale,
+        largest(commands - expected) / largest(expected),
         1e-9,
         "rounding of coordinates of 1 m, divided by a period of 10 ms",
     )
@@ -227,22 +227,14 @@ def _reward_error(
 ) -> float:
     """Return the largest error of rewards and of the errors in `info`."""
     half_stroke = float(0.5 * platform.stroke.max())
-    radius = platform.joint_radius
-    no_motion, limit, errors = (
-        np.zeros(6),
-        getattr(platform.parameters.leg.actuator, "force", None),
-        [],
-    )
+    radius, errors = platform.joint_radius, []
+    limit = getattr(platform.parameters.leg.actuator, "force", None)
     if limit is None:
-        limit = 2.0 * largest(platform.inverse_dynamics(platform.home, no_motion, no_motion))
+        limit = 2.0 * largest(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
     for k in range(1, len(instants)):
         info = instants[k].info
         position_error = poses[k, :3] - info["pose"][:3]
-        platform_turn, reference_turn = (
-            Rotation.from_quat(quaternion, scalar_first=True)
-            for quaternion in (info["pose"][3:], poses[k, 3:])
-        )
-        orientation_error = (reference_turn * platform_turn.inv()).as_rotvec()
+        orientation_error = (rotation_of(poses[k]) * rotation_of(info["pose"]).inv()).as_rotvec()
         terms = np.array(
             [
                 closeness(
@@ -256,45 +248,43 @@ def _reward_error(
             ]
         )
         errors.append(reward_error(env, instants[k], REWARD_WEIGHTS, terms))
-        errors.append(largest(info["position_error"] - position_error))
-        errors.append(largest(info["orientation_error"] - orientation_error))
+        errors += [*(info["position_error"] - position_error)]
+        errors += [*(info["orientation_error"] - orientation_error)]
     return largest(errors)
 
 
 def _force_measures(platform: Platform) -> Iterator[Measure]:
     """Yield the work of commanded forces in the environment."""
     env = PoseTrackingEnv(platform, action="forces", duration=CONTROL_PERIOD * PERIOD_COUNT)
-    size, scale = platform.n_actuators, env.task.actions[0].scale
     actions = ACTION_AMPLITUDE * np.random.default_rng(EPISODE_SEED).uniform(
-        -1.0, 1.0, (FORCE_PERIODS, size)
+        -1.0, 1.0, (FORCE_PERIODS, platform.n_actuators)
     )
     instants = run_episode(env, actions)
     env.close()
-    no_motion = np.zeros(6)
-    forces = platform.inverse_dynamics(platform.home, no_motion, no_motion) + scale * actions
+    holding_forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
+    forces = holding_forces + env.task.actions[0].scale * actions
     pose, twist = column(instants, "pose"), column(instants, "twist")
-    length_changes = np.diff(platform.inverse_kinematics(pose), axis=0)
+    work = forces * np.diff(platform.inverse_kinematics(pose), axis=0)
     kinetic, potential = platform.energy(pose, twist)
-    energy_gain = float(kinetic[-1] + potential[-1] - kinetic[0] - potential[0])
+    energy_gain = kinetic[-1] + potential[-1] - kinetic[0] - potential[0]
     yield Measure(
         "PoseTracking: work of the commanded forces against the energy that the machine gains",
-        abs(float((forces * length_changes).sum()) - energy_gain)
-        / float(np.abs(forces * length_changes).sum()),
+        abs(work.sum() - energy_gain) / np.abs(work).sum(),
         1e-10,
         "forces are constant within a period; Runge-Kutta steps of 1 ms keep energy to 1e-10",
     )
 
 
-MACHINE_TASKS = {
-    "stewart": ("car", "tracking", "cueing", "ball", "shaking"),
-    "compliant_stewart": ("shaking",),
-    "driving_simulator": ("tracking", "cueing", "ball"),
+MACHINE_TASKS: dict[str, tuple[Callable[[Platform], Iterator[Entry]], ...]] = {
+    "stewart": (car_measures, tracking_measures, cueing_measures, ball_measures, shaking_measures),
+    "compliant_stewart": (shaking_measures,),
+    "driving_simulator": (tracking_measures, cueing_measures, ball_measures),
 }
 """Parts of the case by machine."""
 
 
 @validation_case(
-    machines=("stewart", "compliant_stewart", "driving_simulator"),
+    machines=tuple(MACHINE_TASKS),
     because="the machines of the shipped environments and policies",
 )
 def check_environments(platform: Platform) -> CaseResult:
@@ -307,20 +297,5 @@ def check_environments(platform: Platform) -> CaseResult:
     ear, sums of sines and work balances check the rest. Observations and rewards are computed again
     from the poses and the formulae of the documentation.
     """
-    return check_environments.result(platform, _measures(platform))
-
-
-def _measures(platform: Platform) -> Iterator[Entry]:
-    from twin.validation.cases.environments.ball import ball_measures
-    from twin.validation.cases.environments.cueing import car_measures, cueing_measures
-    from twin.validation.cases.environments.shaking import shaking_measures
-
-    parts = {
-        "car": car_measures,
-        "tracking": tracking_measures,
-        "cueing": cueing_measures,
-        "ball": ball_measures,
-        "shaking": shaking_measures,
-    }
-    for name in MACHINE_TASKS[platform.name]:
-        yield from parts[name](platform)
+    parts = [part(platform) for part in MACHINE_TASKS[platform.name]]
+    return check_environments.result(platform, chain(*parts))

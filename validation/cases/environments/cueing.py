@@ -234,10 +234,11 @@ def road_rate(car: Car, state: FloatArray, steer: float, drive_acceleration: flo
     body_velocity = road_to_body @ velocity
     force, moment = np.array([car.mass * drive_acceleration, 0.0]), 0.0
     wheels = (
-        (car.front, steer, car.front_tyre, axle_loads(car, drive_acceleration)[0]),
-        (-car.rear, 0.0, car.rear_tyre, axle_loads(car, drive_acceleration)[1]),
+        (car.front, steer, car.front_tyre),
+        (-car.rear, 0.0, car.rear_tyre),
     )
-    for axle_position, angle, tyre, load in wheels:
+    loads = axle_loads(car, drive_acceleration)
+    for (axle_position, angle, tyre), load in zip(wheels, loads, strict=True):
         slip = np.arctan2(body_velocity[1] + yaw_rate * axle_position, body_velocity[0]) - angle
         wheel_force = tyre_force(tyre, slip, load) * np.array([-np.sin(angle), np.cos(angle)])
         force = force + wheel_force
@@ -309,14 +310,14 @@ def car_measures(platform: Platform) -> Iterator[Entry]:
         largest(errors[:, :3]),
         3e-6,
         reason,
-        unit="m/s2",
+        "m/s2",
     )
     yield Measure(
         "car braking in a bend: angular rate against the derivative of the attitude",
         largest(errors[:, 3:]),
         3e-6,
         reason,
-        unit="rad/s",
+        "rad/s",
     )
     yield _steady_circle(car)
 
@@ -391,7 +392,7 @@ def sensed(first: FloatArray, second: FloatArray) -> FloatArray:
 
 def manoeuvre() -> Manoeuvre:
     """Return a manoeuvre in all six senses."""
-    time = np.arange(PERIOD_COUNT + 1, dtype=np.float64) * CONTROL_PERIOD
+    time = np.arange(PERIOD_COUNT + 1.0) * CONTROL_PERIOD
     angle: FloatArray = 2.0 * np.pi * np.outer(time, [1.0, 1.5, 2.0, 1.2, 0.7, 0.9]) + np.arange(6)
     readings = np.array([2.0, 1.5, 1.0, 0.2, 0.3, 0.25]) * np.sin(angle)
     # An accelerometer at rest senses +g along z.
@@ -413,10 +414,9 @@ def sensed_on_platform(head: FloatArray, instants: list[Instant]) -> tuple[Float
     acceleration = 0.5 * (
         attitude[:-1].inv().apply(mean_acceleration) + attitude[1:].inv().apply(mean_acceleration)
     )
-    tilt = attitude.inv().apply(np.tile(gravity, (len(instants), 1))) - gravity
-    body_rate = attitude.inv().apply(twist[:, 3:])
-    without_acceleration = np.hstack([tilt, body_rate])
-    at_start, at_end = without_acceleration[:-1].copy(), without_acceleration.copy()
+    tilt = attitude.inv().apply(gravity) - gravity
+    at_end = np.hstack([tilt, attitude.inv().apply(twist[:, 3:])])
+    at_start = at_end[:-1].copy()
     at_start[:, :3] += acceleration
     at_end[1:, :3] += acceleration
     return at_start, at_end
@@ -426,11 +426,9 @@ def cueing_measures(platform: Platform) -> Iterator[Measure]:
     """Yield the measures of perception, commands, observations and rewards on one machine."""
     drive = manoeuvre()
     env = MotionCueingEnv(platform, manoeuvre=drive, head=HEAD_POSITION)
-    size = env.task.actions[0].size
-    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT)
-    actions = ACTION_AMPLITUDE * np.cos(
-        2.0 * np.pi * ACTION_FREQUENCY * time[:, None] + np.arange(size)
-    )
+    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT)[:, None]
+    phases = np.arange(env.task.actions[0].size)
+    actions = ACTION_AMPLITUDE * np.cos(2.0 * np.pi * ACTION_FREQUENCY * time + phases)
     instants = run_episode(env, actions)
     vehicle_input = np.hstack([drive.specific_force - [0.0, 0.0, GRAVITY], drive.angular_rate])
     vehicle, on_platform = (
@@ -477,15 +475,14 @@ def _command_measures(
         float((lag / np.abs(rates).max(axis=0)).max()),
         ENGINE_STEP,
         "the drives' velocity loops settle within a step of the engine, 1 ms",
-        unit="s",
+        "s",
     )
 
 
 def axes_about_home(env: MotionCueingEnv, instants: list[Instant]) -> FloatArray:
     """Return x, y, z [m], yaw, pitch, roll [rad] `(k, 6)` of the platform from home."""
     pose, home = column(instants, "pose"), env.platform.home
-    home_attitude = rotation_of(home)
-    rotation = rotation_of(pose) * home_attitude.inv()
+    rotation = rotation_of(pose) * rotation_of(home).inv()
     return np.hstack([pose[:, :3] - home[:3], rotation.as_euler("ZYX")])
 
 
@@ -525,14 +522,13 @@ def _largest_reward_error(
     env: MotionCueingEnv, instants: list[Instant], vehicle: FloatArray, shown: FloatArray
 ) -> float:
     """Return the largest error of rewards, score and false cues from their formulae."""
-    error = (shown - vehicle) / (10.0 * PERCEPTION_THRESHOLDS)
+    scale = 10.0 * PERCEPTION_THRESHOLDS
+    error = (shown - vehicle) / scale
     vehicle_cue, platform_cue = (
         np.sign(part) * np.maximum(np.abs(part) - PERCEPTION_THRESHOLDS, 0.0)
         for part in (vehicle, shown)
     )
-    false_cue = np.where(vehicle_cue * platform_cue > 0.0, 0.0, platform_cue) / (
-        10.0 * PERCEPTION_THRESHOLDS
-    )
+    false_cue = np.where(vehicle_cue * platform_cue > 0.0, 0.0, platform_cue) / scale
     free, axes = env.task.axes.free, axes_about_home(env, instants)
     displacement_scale = next(c.scale for c in env.task.observations if c.name == "displacement")
     errors = []
@@ -548,6 +544,6 @@ def _largest_reward_error(
             ]
         )
         errors.append(reward_error(env, instants[k], REWARD_WEIGHTS, terms))
-        errors.append(abs(instants[k].info["score"] - rms(10.0 * error[: k + 1])))
-        errors.append(abs(instants[k].info["false_cues"] - rms(10.0 * false_cue[: k + 1])))
+        errors.append(instants[k].info["score"] - rms(10.0 * error[: k + 1]))
+        errors.append(instants[k].info["false_cues"] - rms(10.0 * false_cue[: k + 1]))
     return largest(errors)

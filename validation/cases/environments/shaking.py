@@ -56,6 +56,9 @@ FREQUENCY_BAND = (3.0, 10.0)
 LINES_PER_AXIS = 4
 """Number of sines along each axis."""
 
+CONTROL_TIMES = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
+"""[s] Ends of the control periods, and the start of the first."""
+
 FADE_TIME = 0.25 * CONTROL_PERIOD * PERIOD_COUNT
 """[s] Time in which the shaking fades in, and out: a quarter of so short a duration."""
 
@@ -129,7 +132,9 @@ def in_the_room(platform: Platform, lines: FloatArray) -> FloatArray:
     forces = np.linalg.solve(balance, [0.0, 0.0, mass * GRAVITY, 0.0, 0.0, 0.0])
 
     def rate(time: float, state: FloatArray) -> FloatArray:
-        rotation = Rotation.from_rotvec(state[3:6])
+        vector, angular_velocity = state[3:6], state[9:]
+        rotation = Rotation.from_rotvec(vector)
+        center_to_reference = -rotation.apply(center)
         matrix = (rotation * home).as_matrix()
         base_displacement = displacement(lines, np.array([time]))[0]
         joint_offsets = platform.platform_joints @ matrix.T
@@ -140,19 +145,17 @@ def in_the_room(platform: Platform, lines: FloatArray) -> FloatArray:
             - (platform.base_joints + base_displacement)
         )
         leg_forces = forces[:, None] * leg_vectors / np.linalg.norm(leg_vectors, axis=1)[:, None]
-        angular_velocity, base_frame_inertia = state[9:], matrix @ inertia @ matrix.T
-        moment = np.cross(joint_offsets - rotation.apply(center), leg_forces).sum(axis=0)
+        base_frame_inertia = matrix @ inertia @ matrix.T
+        moment = np.cross(joint_offsets + center_to_reference, leg_forces).sum(axis=0)
         alpha = np.linalg.solve(
             base_frame_inertia,
             moment - np.cross(angular_velocity, base_frame_inertia @ angular_velocity),
         )
         acceleration = leg_forces.sum(axis=0) / mass - [0.0, 0.0, GRAVITY]
-        center_to_reference = -rotation.apply(center)
         acceleration += np.cross(alpha, center_to_reference) + np.cross(
             angular_velocity, np.cross(angular_velocity, center_to_reference)
         )
         # The rate of a rotation vector for small rotations: to second order in them.
-        vector = state[3:6]
         vector_rate = (
             angular_velocity
             - 0.5 * np.cross(vector, angular_velocity)
@@ -160,9 +163,8 @@ def in_the_room(platform: Platform, lines: FloatArray) -> FloatArray:
         )
         return np.concatenate([state[6:9], vector_rate, acceleration, alpha])
 
-    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
-    time_span = (0.0, time[-1])
-    solution = solve_ivp(rate, time_span, np.zeros(12), "RK45", time, rtol=1e-8, atol=1e-10)
+    time_span = (0.0, CONTROL_TIMES[-1])
+    solution = solve_ivp(rate, time_span, np.zeros(12), t_eval=CONTROL_TIMES, rtol=1e-8, atol=1e-10)
     return np.asarray(solution.y[:6].T)
 
 
@@ -180,21 +182,21 @@ def shaking_measures(platform: Platform) -> Iterator[Entry]:
     lines = random_lines(
         np_random(EPISODE_SEED)[0], BASE_ACCELERATION, *FREQUENCY_BAND, LINES_PER_AXIS
     )
-    yield from _base(env, instants, np.array(recorded_accelerations), lines)
+    base_accelerations = np.diff(velocity(lines, CONTROL_TIMES), axis=0) / CONTROL_PERIOD
+    yield from _base(instants, np.array(recorded_accelerations), lines)
     yield observation_measure(
         "VibrationIsolation",
         "readings of pose and twist, and the base's sines",
-        _largest_observation_error(platform, env, instants, lines),
+        _largest_observation_error(platform, env, instants, base_accelerations),
     )
     yield reward_measure(
-        "VibrationIsolation", _largest_reward_error(platform, env, instants, lines)
+        "VibrationIsolation", _largest_reward_error(platform, env, instants, base_accelerations)
     )
     env.close()
     yield from _in_engines(platform, lines)
 
 
 def _base(
-    env: VibrationIsolationEnv,
     instants: list[Instant],
     engine_accelerations: FloatArray,
     lines: FloatArray,
@@ -215,21 +217,18 @@ def _base(
         1e-12,
         "rounding; one line in each equal part of the logarithm of the band",
     )
-    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
-    pose, absolute_displacement = (
-        column(instants, "pose"),
-        column(instants, "absolute_displacement"),
-    )
-    base_displacement = absolute_displacement - (pose[:, :3] - pose[0, :3])
-    scale = largest(displacement(lines, time))
+    position = column(instants, "pose")[:, :3]
+    base_displacement = column(instants, "absolute_displacement") - (position - position[0])
+    expected = displacement(lines, CONTROL_TIMES)
     yield Measure(
         "VibrationIsolation, base: displacement against the sum of its sines, per largest",
-        largest(base_displacement - displacement(lines, time)) / scale,
+        largest(base_displacement - expected) / largest(expected),
         1e-12,
         "rounding",
     )
-    step = CONTROL_PERIOD / engine_accelerations.shape[1]
-    step_times = step * np.arange(engine_accelerations.shape[0] * engine_accelerations.shape[1] + 1)
+    periods, ratio, _ = engine_accelerations.shape
+    step = CONTROL_PERIOD / ratio
+    step_times = step * np.arange(periods * ratio + 1)
     mean_acceleration = np.diff(velocity(lines, step_times), axis=0) / step
     yield Measure(
         "VibrationIsolation, base: acceleration given to the engine against the sines' velocity",
@@ -241,26 +240,25 @@ def _base(
 
 
 def _largest_observation_error(
-    platform: Platform, env: VibrationIsolationEnv, instants: list[Instant], lines: FloatArray
+    platform: Platform,
+    env: VibrationIsolationEnv,
+    instants: list[Instant],
+    base_accelerations: FloatArray,
 ) -> float:
     """Return the largest error of the sensors' readings at all instants, relative to the scales."""
     # The observed velocities are leaky integrals with a time constant of 1 s.
-    decay = np.exp(-CONTROL_PERIOD / 1.0)
-    base_velocity = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1))
+    decay, gravity = np.exp(-CONTROL_PERIOD / 1.0), np.array([0.0, 0.0, GRAVITY])
     integrals, errors = np.zeros((2, 3)), []
-    for k in range(1, len(instants)):
-        info, previous = instants[k].info, instants[k - 1].info
+    for before, instant, base_acceleration in zip(
+        instants[:-1], instants[1:], base_accelerations, strict=True
+    ):
+        info, previous = instant.info, before.info
         to_platform = rotation_of(info["pose"]).inv()
         previous_to_platform = rotation_of(previous["pose"]).inv()
-        base_acceleration = (base_velocity[k] - base_velocity[k - 1]) / CONTROL_PERIOD
         absolute_acceleration = (
             info["twist"][:3] - previous["twist"][:3]
         ) / CONTROL_PERIOD + base_acceleration
-        sensed = to_platform.apply(absolute_acceleration + np.array([0.0, 0.0, GRAVITY])) - [
-            0.0,
-            0.0,
-            GRAVITY,
-        ]
+        sensed = to_platform.apply(absolute_acceleration + gravity) - gravity
         angular_rate = to_platform.apply(info["twist"][3:])
         angular_acceleration = (
             angular_rate - previous_to_platform.apply(previous["twist"][3:])
@@ -273,17 +271,20 @@ def _largest_observation_error(
             "base acceleration": base_acceleration,
             "platform velocity": integrals[0],
             "base velocity": integrals[1],
-            "last action": instants[k].action,
+            "last action": instant.action,
         }
         if not platform.n_deflections:
             leg_travel = platform.inverse_kinematics(info["pose"]) - platform.home_coordinates
             expected["coordinate"] = leg_travel
-        errors.append(observation_error(env, instants[k], expected))
+        errors.append(observation_error(env, instant, expected))
     return largest(errors)
 
 
 def _largest_reward_error(
-    platform: Platform, env: VibrationIsolationEnv, instants: list[Instant], lines: FloatArray
+    platform: Platform,
+    env: VibrationIsolationEnv,
+    instants: list[Instant],
+    base_accelerations: FloatArray,
 ) -> float:
     """Return the largest error of rewards and of the transmissibility from their formulae."""
     weights = {
@@ -308,11 +309,10 @@ def _largest_reward_error(
     half_stroke = 0.5 * platform.stroke
     coordinate = next(c for c in env.task.observations if c.name == "coordinate")
     coordinate_slice = channel_slices(env.task.observations)["coordinate"]
-    base_velocity, errors = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)), []
-    squares = np.zeros(2)
-    for k in range(1, len(instants)):
-        instant, previous = instants[k], instants[k - 1]
-        base_acceleration = (base_velocity[k] - base_velocity[k - 1]) / CONTROL_PERIOD
+    squares, errors = np.zeros(2), []
+    for previous, instant, base_acceleration in zip(
+        instants[:-1], instants[1:], base_accelerations, strict=True
+    ):
         relative_change = instant.info["twist"] - previous.info["twist"]
         motions = (
             relative_change[:3] / CONTROL_PERIOD + base_acceleration,
@@ -328,7 +328,7 @@ def _largest_reward_error(
         errors.append(reward_error(env, instant, weights, terms))
         squares += [motions[0] @ motions[0], base_acceleration @ base_acceleration]
         ratio = np.sqrt(squares[0] / squares[1])
-        errors.append(abs(float(instant.info["transmissibility"]) - float(ratio)))
+        errors.append(instant.info["transmissibility"] - ratio)
     return largest(errors)
 
 
@@ -337,8 +337,8 @@ def _in_engines(platform: Platform, lines: FloatArray) -> Iterator[Entry]:
     light_machine = with_light_legs(platform)
     body, leg = light_machine.parameters.platform.body, light_machine.parameters.leg
     fraction = light_machine.n_actuators * leg.mass / body.mass
-    time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
-    exact, max_displacement = in_the_room(light_machine, lines), largest(displacement(lines, time))
+    exact = in_the_room(light_machine, lines)
+    max_displacement = largest(displacement(lines, CONTROL_TIMES))
     for name, label in (("analytic", "reference"), *ENGINE_LABELS.items()):
         try:
             env = VibrationIsolationEnv(light_machine, engine=name, **options(action="forces"))
@@ -348,7 +348,10 @@ def _in_engines(platform: Platform, lines: FloatArray) -> Iterator[Entry]:
         half_step_error = 0.0
         if name == "bullet":
             half_step_error = (
-                0.5 * env.task.batch.timestep * largest(velocity(lines, time)) / max_displacement
+                0.5
+                * env.task.batch.timestep
+                * largest(velocity(lines, CONTROL_TIMES))
+                / max_displacement
             )
         instants = run_episode(env, np.zeros((PERIOD_COUNT, light_machine.n_actuators)))
         env.close()

@@ -41,9 +41,7 @@ def stop_statement(stops: Stops) -> Statement:
     times = {PRINTED_RESULTS[name].title: error.data["time"] for name, error in stops.items()}
     times_text = ", ".join(f"{title} at {time:.5f} s" for title, time in times.items())
     last_times = [error.data["run"].time[-1] for error in stops.values()]
-    as_printed = len(last_times) == 2 and bool(
-        np.abs(np.array(last_times) - PRINTED_STOP).max() < 1e-9
-    )
+    as_printed = len(last_times) == 2 and largest(np.subtract(last_times, PRINTED_STOP)) < 1e-9
     return EXTENDED_SPACE_PAPER["end_of_actuator_spaces"].judged(
         f"They stop at the singular pose: {times_text}; the last of the paper's output times "
         f"before is {PRINTED_STOP} s.",
@@ -54,7 +52,6 @@ def stop_statement(stops: Stops) -> Statement:
 def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
     """Return the statement about configuration space behind the singular pose."""
     ratios = rigidity_ratios(tips_of(platform, fall.pose))
-    variation = largest(ratios / ratios[0] - 1.0)
     passes_base = fall.pose[-1, 2] < 0.0
     branch_text = "goes on through the base" if passes_base else "turns back"
     return EXTENDED_SPACE_PAPER["configuration_space_branch"].judged(
@@ -66,7 +63,8 @@ def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
         "alone, times the Jacobian of the tips by the joint coordinates, which is regular as long "
         "as no leg lies along its first axis. Of the tips' twelve constraints (nine distances, "
         "three of coplanarity, as in the paper) the smallest singular value is "
-        f"{ratios.min():.3g} of the largest, the same all along to {variation:.0e}",
+        f"{ratios.min():.3g} of the largest, the same all along to "
+        f"{largest(ratios / ratios[0] - 1.0):.0e}",
     )
 
 
@@ -80,23 +78,28 @@ def time_statements(seconds: dict[str, float]) -> tuple[Statement, ...]:
         f"{PRINTED_RESULTS[name].title} {seconds[name] / extended_time:.1f}"
         for name in fastest_first
     )
-    tables = {
-        "times_in_mathematica": {name: row.mathematica for name, row in PRINTED_RESULTS.items()},
-        "times_compiled": {name: row.compiled for name, row in PRINTED_RESULTS.items()},
-    }
     reason = (
         "the paper times how long symbolic expressions take to evaluate, largest for the Coriolis "
         "matrix of configuration space; here each term is a short recursion, and what costs is to "
         "track a root, in configuration space to solve with 18 and 12 unknowns"
     )
-    orders = EXTENDED_SPACE_PAPER["times_in_mathematica"], EXTENDED_SPACE_PAPER["times_compiled"]
+    printed = (
+        (
+            EXTENDED_SPACE_PAPER["times_in_mathematica"],
+            {name: row.mathematica for name, row in PRINTED_RESULTS.items()},
+        ),
+        (
+            EXTENDED_SPACE_PAPER["times_compiled"],
+            {name: row.compiled for name, row in PRINTED_RESULTS.items()},
+        ),
+    )
     return (
         EXTENDED_SPACE_PAPER["fastest_formulation"].judged(
             f"Run time per real time: {times_text}.", fastest_first[0] == "extended_to_task"
         ),
         *(
             order.judged(f"Per extended-to-task: {ratios}.", fastest_first == _order(table), reason)
-            for order, table in zip(orders, tables.values(), strict=True)
+            for order, table in printed
         ),
         EXTENDED_SPACE_PAPER["larger_matrices_faster"].judged(
             f"Extended-to-task {extended_time:.2g} against configuration space "
@@ -183,8 +186,11 @@ def error_table(by_tolerance: dict[float, Runs]) -> Table:
         for tolerance, runs in by_tolerance.items():
             error_texts = (f"{value:.0e}" for value in runs[name].largest_errors)
             rows.append((row.title, f"{tolerance:.0e}", *error_texts))
-    columns = ("formulation", "tolerance", "e1 [m]", "e2 [m/s]", "e3 [m/s2]", "energy [%]")
-    return Table("Errors of the free fall (table 7)", columns, tuple(rows))
+    return Table(
+        "Errors of the free fall (table 7)",
+        ("formulation", "tolerance", "e1 [m]", "e2 [m/s]", "e3 [m/s2]", "energy [%]"),
+        tuple(rows),
+    )
 
 
 def _same_order(ours: float, printed: float) -> bool:
@@ -279,10 +285,8 @@ def _leg_fraction(platform: Platform, mass: float, frequency: float) -> float:
     phase = np.arange(24)[:, None] * (2.0 * np.pi / 24.0)
     pose = np.tile(machine.home, (24, 1))
     pose[:, :6] += np.sin(phase) * MOTION_AMPLITUDE
-    twist, acceleration = (
-        omega * np.cos(phase) * MOTION_AMPLITUDE,
-        -(omega**2) * np.sin(phase) * MOTION_AMPLITUDE,
-    )
+    twist = omega * np.cos(phase) * MOTION_AMPLITUDE
+    acceleration = -(omega**2) * np.sin(phase) * MOTION_AMPLITUDE
     no_motion = np.zeros_like(twist)
     forces = machine.inverse_dynamics(pose, twist, acceleration)
     wrench: FloatArray = mass * acceleration
@@ -350,20 +354,18 @@ def check_formulations(platform: Platform) -> CaseResult:
 def _agreement(platform: Platform, runs: Runs) -> Iterator[Measure]:
     states = random_states(platform, STATE_COUNT, seed=11)
     forces = platform.inverse_dynamics(states.pose, states.twist, states.acceleration)
-    legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
-    joints = legs.accelerations
+    joints = platform.leg_coordinates(*states[:3]).accelerations
     reference = integrate(platform, AGREEMENT_TIME)
     index = round(AGREEMENT_TIME / OUTPUT_STEP)
     for name, fall in runs.items():
         formulation, largest_error = Formulation(platform, name), 0.0
         for k, pose in enumerate(states.pose):
+            expected = joints[k, :, 2] if "actuator" in name else states.acceleration[k]
+            if name == "configuration":
+                expected = joints[k].reshape(18)
             state = formulation.state_from(pose, states.twist[k])
-            acceleration = formulation.derivative(state, forces[k], guess=pose)[-_dof(name) :]
-            expected = {6: states.acceleration[k], 18: joints[k].reshape(18)}[_dof(name)]
-            expected = joints[k, :, 2] if "actuator" in name else expected
-            largest_error = max(
-                largest_error, float(np.abs(acceleration - expected).max() / np.abs(expected).max())
-            )
+            acceleration = formulation.derivative(state, forces[k], guess=pose)[-expected.size :]
+            largest_error = max(largest_error, largest(acceleration - expected) / largest(expected))
         title = PRINTED_RESULTS[name].title
         yield Measure(
             f"{title}: accelerations at {STATE_COUNT} random states",
@@ -371,22 +373,18 @@ def _agreement(platform: Platform, runs: Runs) -> Iterator[Measure]:
             1e-9,
             "two derivations of one equation; forces from inverse dynamics",
         )
-        difference = largest(fall.pose[index] - reference.pose[-1])
         yield Measure(
             f"{title}: pose after {AGREEMENT_TIME:g} s against the reference",
-            difference,
+            largest(fall.pose[index] - reference.pose[-1]),
             1e-11,
             "the reference's tolerance of 1e-12 per step, summed up",
-            unit="m, 1",
+            "m, 1",
         )
-
-
-def _dof(name: str) -> int:
-    return 18 if name == "configuration" else 6
 
 
 def _singular(platform: Platform, runs: Runs, stops: Stops) -> Iterator[Measure]:
     yield stop_measure(stops)
+    reference_end = integrate(platform, FALL_TIME).pose[-1]
     for name, fall in runs.items():
         if name in stops:
             continue
@@ -395,13 +393,12 @@ def _singular(platform: Platform, runs: Runs, stops: Stops) -> Iterator[Measure]
             fall.pose[-1, 2],
             0.0,
             "negative: it goes on through the base, as momentum has it; positive: it turns back",
-            unit="m",
+            "m",
         )
-        difference = largest(fall.pose[-1] - integrate(platform, FALL_TIME).pose[-1])
         yield Measure(
             f"{PRINTED_RESULTS[name].title}: pose after {FALL_TIME:g} s against the reference",
-            difference,
+            largest(fall.pose[-1] - reference_end),
             1e-9,
             "0.3 s before it agrees to 1e-12; passing the singular pose costs no digits",
-            unit="m, 1",
+            "m, 1",
         )

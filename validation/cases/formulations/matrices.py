@@ -68,7 +68,7 @@ class Structure(NamedTuple):
     @property
     def kinds(self) -> FloatArray:
         """0 where an entry is zero, 1 where it is constant, 2 where it varies `(m, k)`."""
-        largest_entry = np.abs(self.values).max()
+        largest_entry = largest(self.values)
         nonzero = np.abs(self.values).max(axis=0) > ZERO_TOLERANCE * largest_entry
         varies = np.ptp(self.values, axis=0) > CONSTANT_TOLERANCE * largest_entry
         return np.asarray(nonzero.astype(float) + (nonzero & varies))
@@ -215,9 +215,9 @@ def error_measures(
             error,
             roundings * float(resolution[k]),
             f"{roundings:g} roundings of the terms that cancel, {resolution[k]:.1e}",
-            unit=unit,
+            unit,
         )
-    yield Measure(f"{title}: energy error", energy_error, energy, reason, unit="%")
+    yield Measure(f"{title}: energy error", energy_error, energy, reason, "%")
 
 
 def error_plot(title: str, runs: Runs, caption: str = "") -> Plot:
@@ -290,19 +290,22 @@ def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
 def time_table(times: Mapping[str, FloatArray]) -> Table:
     """Return tables 5 and 6 with our times."""
     reference_time = float(np.median(times["extended_to_task"]))
-    rows = tuple(
-        (
-            PRINTED_RESULTS[name].title,
-            f"{PRINTED_RESULTS[name].mathematica:g}",
-            f"{PRINTED_RESULTS[name].compiled:g}",
-            *(f"{np.quantile(values, quantile):.4f}" for quantile in TIME_QUANTILES.values()),
-            f"{np.median(values) / reference_time:.2f}",
-        )
-        for name, values in times.items()
-    )
     columns = ("table 5, Mathematica", "table 6, C++", *TIME_QUANTILES, "per extended-to-task")
-    caption = "Seconds per simulated second, of one processor, here and now."
-    return Table("Run times per real time", ("formulation", *columns), rows, caption)
+    return Table(
+        "Run times per real time",
+        ("formulation", *columns),
+        tuple(
+            (
+                PRINTED_RESULTS[name].title,
+                f"{PRINTED_RESULTS[name].mathematica:g}",
+                f"{PRINTED_RESULTS[name].compiled:g}",
+                *(f"{np.quantile(values, quantile):.4f}" for quantile in TIME_QUANTILES.values()),
+                f"{np.median(values) / reference_time:.2f}",
+            )
+            for name, values in times.items()
+        ),
+        "Seconds per simulated second, of one processor, here and now.",
+    )
 
 
 EXPRESSION_SIZES = {
@@ -375,25 +378,23 @@ def _measures(terms: Structures, counts: Mapping[str, Operations]) -> Iterator[M
     )
     coriolis = matrices["C, configuration"].values
     force_error = np.einsum("kij,kj->ki", coriolis, rates[:, 6:]) - terms.configuration_forces
-    allowed_motions = [null_space(closure_matrix) for closure_matrix in terms.closure]
     yield Measure(
         "configuration: C times the rates against the formulation's forces, along motions that the "
         "constraints allow",
         max(
-            largest(closure_matrix.T @ error)
-            for closure_matrix, error in zip(allowed_motions, force_error, strict=True)
+            largest(motion.T @ error)
+            for motion, error in zip(map(null_space, terms.closure), force_error, strict=True)
         )
         / largest(terms.configuration_forces),
         DIFFERENCE_TOLERANCE,
         "central differences of M; across them the two differ by forces of the constraints",
     )
-    closure_rates = np.einsum("kij,kj->ki", terms.closure, rates[:, 6:])
     yield Measure(
         "rates that open the constraints of the configuration space",
-        largest(closure_rates),
+        largest(np.einsum("kij,kj->ki", terms.closure, rates[:, 6:])),
         1e-12,
         "the states close all loops; rounding",
-        unit="m/s",
+        "m/s",
     )
     # Position, Rodrigues parameters (a full 3 x 3 block), and three principal entries of each leg.
     expected_entries = 3 + 9 + 6 * 3
@@ -425,9 +426,13 @@ def _matrix_table(terms: Structures) -> Table:
         for name, structure in terms.matrices.items()
     )
     columns = ("matrix", "shape", "not zero", "of these constant", "not zero [%]")
-    caption = "Printed: sizes of symbolic expressions, tables 1, 2 and 4."
     printed = ("printed, C++ [KB]", "printed, Mathematica [KB]")
-    return Table("Structure of the matrices (tables 1 to 4)", (*columns, *printed), rows, caption)
+    return Table(
+        "Structure of the matrices (tables 1 to 4)",
+        (*columns, *printed),
+        rows,
+        "Printed: sizes of symbolic expressions, tables 1, 2 and 4.",
+    )
 
 
 def _count_table(counts: Mapping[str, Operations]) -> Table:
@@ -444,9 +449,12 @@ def _count_table(counts: Mapping[str, Operations]) -> Table:
     )
     columns = ("additions", "multiplications", "divisions", "functions", "all")
     last_columns = ("per extended-to-task", "systems solved")
-    caption = "At home and at rest, with the root already found."
-    title = "Operations of one evaluation"
-    return Table(title, ("formulation", *columns, *last_columns), rows, caption)
+    return Table(
+        "Operations of one evaluation",
+        ("formulation", *columns, *last_columns),
+        rows,
+        "At home and at rest, with the root already found.",
+    )
 
 
 def _statements(terms: Structures, counts: Mapping[str, Operations]) -> tuple[Statement, ...]:

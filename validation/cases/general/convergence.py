@@ -161,13 +161,11 @@ def _order(
     fit = fitted_order(steps, errors)
     reason = f"{method.reason}; fitted over {fit.used} steps from {1e3 * steps[0]:g} ms down"
     # The third step, 1 ms or less in a stiff machine, is the one that the limits are for.
-    shows_order = fit.order >= method.order or errors[2] > small_error
-    if not shows_order:
-        reason = f"not judged: errors of {errors[2]:.1e} m are too small to show the method's order"
-    name_and_order = f"{name}: order of convergence", fit.order
-    if not shows_order:
-        return Quantity(*name_and_order, reason)
-    return Measure(*name_and_order, method.order, reason, at_least=True, at_bound=True)
+    name = f"{name}: order of convergence"
+    if fit.order >= method.order or errors[2] > small_error:
+        return Measure(name, fit.order, method.order, reason, at_least=True, at_bound=True)
+    reason = f"not judged: errors of {errors[2]:.1e} m are too small to show the method's order"
+    return Quantity(name, fit.order, reason)
 
 
 def _errors(
@@ -269,15 +267,14 @@ def check_constraint_settings(platform: Platform) -> CaseResult:
         outcomes.append(outcome)
         default_outcome = defaults.setdefault(setting.engine, outcome)
         measures += _measures(outcome, default_outcome)
-    panels = (
-        Panel("loop gap [m]", *(log_curve(o.name, o.time, o.gap) for o in outcomes), log_y=True),
-        Panel(
-            "position error [m]",
-            *(log_curve(o.name, o.time, o.error) for o in outcomes),
-            log_y=True,
-        ),
+    gaps = (log_curve(o.name, o.time, o.gap) for o in outcomes)
+    errors = (log_curve(o.name, o.time, o.error) for o in outcomes)
+    plot = Plot(
+        "Loop gap and error of position",
+        "time [s]",
+        Panel("loop gap [m]", *gaps, log_y=True),
+        Panel("position error [m]", *errors, log_y=True),
     )
-    plot = Plot("Loop gap and error of position", "time [s]", *panels)
     return check_constraint_settings.result(platform, measures, (plot,))
 
 
@@ -341,7 +338,7 @@ def _measures(outcome: Outcome, defaults: Outcome) -> Iterator[Measure]:
             "what constraints of these settings yield under the forces of the motion"
             if outcome.name.endswith("tuned")
             else "a loop that is open by more shows in the pose",
-            unit="m",
+            "m",
         )
     if outcome is not defaults and not outcome.name.endswith(UNJUDGED_SETTING):
         yield Measure(

@@ -45,14 +45,7 @@ def check_reference(platform: Platform) -> CaseResult:
         *kinematic_laws(platform, states),
         balance.measure(f"energy drift in {balance.time[-1]:.4g} s of free motion"),
     )
-    plot = Plot(
-        "Energy drift of the reference in free motion",
-        "time [s]",
-        balance.panel("drift / largest kinetic energy"),
-        caption="No actuator forces, gravity on, started at home with a random velocity. What "
-        "dampers and friction have taken is added.",
-    )
-    return check_reference.result(platform, measures, (plot,))
+    return check_reference.result(platform, measures)
 
 
 @validation_case(run_time=0.5)

@@ -67,8 +67,12 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
     decoder.start(readings[0], encoders.index_coordinates)
     decoded, faults = decoder.decode(readings)
     error = largest(decoded - travel[1:]) + faults.sum()
-    reason = "steps of less than half a turn are decoded exactly and without a fault"
-    yield Measure("decoded counts against the travel, and faults", error, 0.0, reason)
+    yield Measure(
+        "decoded counts against the travel, and faults",
+        error,
+        0.0,
+        "steps of less than half a turn are decoded exactly and without a fault",
+    )
     settings = homing_settings(
         platform, encoders.resolution, encoders.counts_per_turn, encoders.index_coordinates
     )
@@ -76,7 +80,7 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
     coordinates = platform.minimum_coordinates + np.linspace(-1e-3, 8e-3, 6)
     switch_coordinates = platform.minimum_coordinates + rng.uniform(-1.5e-3, 1.5e-3, 6)
     encoders.power_up(coordinates)
-    time, homed, error = 0.0, False, np.inf
+    time, homed = 0.0, False
     while not homed and time < 20.0:
         output = homing.update(
             HomingInputs(time, encoders.raw, (coordinates <= switch_coordinates).astype(float))
@@ -114,7 +118,7 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
             1.0,
             f"noise and backlash cause {noise_level:.2f} dB; the filter and the steps cause the "
             "rest",
-            unit="dB",
+            "dB",
         )
     log_delay, group_delay = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay()
     yield Measure(
@@ -122,7 +126,7 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
         abs(log_delay - group_delay),
         2e-4,
         "noise at the frequencies up to 15 Hz; the log's sample time is 5 ms",
-        unit="s",
+        "s",
     )
     uncompensated = logs.runs[PROPORTIONAL_GAINS].difference(logs.reference)
     yield Measure(
@@ -165,7 +169,6 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     printed, proportional = logs.runs[PRINTED_GAINS], logs.runs[PROPORTIONAL_GAINS]
     gyroscopes = thesis_sensor().gyroscopes
     assert gyroscopes is not None
-    noise = gyroscopes.noise
     remaining = {name: run.difference(logs.reference) for name, run in logs.ratio_corrected.items()}
     return (
         STEWART_THESIS["decreased_demand"].judged(
@@ -174,8 +177,8 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
             f"{1e3 * remaining[PRINTED_GAINS]:.0f} mrad/s; with gains in proportion, from "
             f"{1e3 * proportional.difference(logs.reference):.0f} to "
             f"{1e3 * remaining[PROPORTIONAL_GAINS]:.0f} mrad/s. The sensor's noise is "
-            f"{1e3 * noise:.1f} mrad/s.",
-            max(remaining.values()) < noise,
+            f"{1e3 * gyroscopes.noise:.1f} mrad/s.",
+            max(remaining.values()) < gyroscopes.noise,
             "the platform also lags, and more at higher frequencies: with the phase compensated as "
             f"well, {1e3 * logs.phase_corrected.difference(logs.reference):.1f} mrad/s remain",
         ),
@@ -226,7 +229,7 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
     unit = InertialUnit(sensor, gravity=9.81)
     gravity_reading = to_platform.inv().apply([0.0, 0.0, 9.81])
     error = largest(unit.start(platform.home, ZERO_VECTOR) - [*gravity_reading, 0.0, 0.0, 0.0])
-    yield Measure("reading at rest against gravity", error, 1e-13, "rounding", unit="m/s2")
+    yield Measure("reading at rest against gravity", error, 1e-13, "rounding", "m/s2")
     motion = SineMotion(
         platform.home, amplitude={"pitch": 0.05, "x": 0.01}, frequency=3.0, duration=1.0
     )
@@ -246,14 +249,14 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
         largest(log.specific_force - to_sensor.apply(specific_force)),
         1e-8,
         "sixth-order differences over 2 ms: (omega step)^6 / 560 and rounding / step^2",
-        unit="m/s2",
+        "m/s2",
     )
     yield Measure(
         "angular rate of a tilted sensor against the motion's",
         largest(log.angular_rate - to_sensor.apply(sample.twist[:, 3:])),
         1e-14,
         "rounding of two rotations of rates below 1 rad/s",
-        unit="rad/s",
+        "rad/s",
     )
     yield from _filter(platform)
     sample_count = 20_001
@@ -262,8 +265,12 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
     )
     sheet_noise = np.repeat([5e-3 * 9.80665, np.radians(0.5)], 3)
     error = largest(noisy_log.readings.std(axis=0) / sheet_noise - 1.0)
-    reason = "largest of six deviations of 8,000 readings each, standard error 1 percent"
-    yield Measure("noise against the data sheet: relative error", error, 0.05, reason)
+    yield Measure(
+        "noise against the data sheet: relative error",
+        error,
+        0.05,
+        "largest of six deviations of 8,000 readings each, standard error 1 percent",
+    )
 
 
 def _filter(platform: Platform) -> Iterator[Entry]:
@@ -290,7 +297,7 @@ def _filter(platform: Platform) -> Iterator[Entry]:
         largest(np.degrees(np.angle(response)) + 90.0),
         0.05,
         "the bandwidth in appendix B.5 is defined by it; what is left of the transient",
-        unit="deg",
+        "deg",
     )
     yield Measure(
         "gain of the filter at 75 Hz against 1 / (2 damping ratio): relative error",

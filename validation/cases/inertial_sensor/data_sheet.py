@@ -111,7 +111,6 @@ def _sensor_with(
     sensor: InertialSensor, triads: dict[str, float], **sensor_changes: Any
 ) -> InertialSensor:
     """Return a sensor with changed entries of both triads and of the sensor (`sensor_changes`)."""
-    assert sensor.accelerometers is not None and sensor.gyroscopes is not None
     changed_triads = {
         name: getattr(sensor, name).model_copy(update=triads)
         for name in ("accelerometers", "gyroscopes")
@@ -144,10 +143,8 @@ def separated_errors(sensor: InertialSensor, count: int) -> dict[str, FloatArray
     # Half the difference of both signs is a column of the error matrix, half the sum the bias.
     matrix_columns = 0.5 * (readings[:, 0::2] - readings[:, 1::2])
     biases = 0.5 * (readings[:, 0::2] + readings[:, 1::2])
-    acceleration_columns, rate_columns = (
-        matrix_columns[:, :3] / LOCAL_GRAVITY,
-        matrix_columns[:, 3:] / TABLE_RATE,
-    )
+    acceleration_columns = matrix_columns[:, :3] / LOCAL_GRAVITY
+    rate_columns = matrix_columns[:, 3:] / TABLE_RATE
     diagonal = np.eye(3, dtype=bool)
     return {
         "accelerometers.scale_factor": acceleration_columns[:, :, :3][:, diagonal] - 1.0,
@@ -203,6 +200,7 @@ def _bias_instability(sensor: InertialSensor, sheet: dict[str, float]) -> Iterat
     time = np.arange(float(BIAS_READINGS)) * CORRELATION_TIME
     readings = unit.measure(time, *at_rest(BIAS_READINGS))
     scaled_bias = readings.angular_rate / sheet["gyroscopes.instability"]
+    autocorrelation = np.mean(scaled_bias[1:] * scaled_bias[:-1]) / np.mean(scaled_bias**2)
     correlation, n_readings = exp(-1.0), 3.0 * BIAS_READINGS
     # Squares of a first-order process are correlated too, by r^2: their mean varies more.
     variance_factor = (1.0 + correlation**2) / (1.0 - correlation**2)
@@ -214,10 +212,7 @@ def _bias_instability(sensor: InertialSensor, sheet: dict[str, float]) -> Iterat
     )
     yield Measure(
         f"gyroscopes: autocorrelation of the bias instability at {CORRELATION_TIME:g} s, off 1 / e",
-        abs(
-            float(np.mean(scaled_bias[1:] * scaled_bias[:-1]) / np.mean(scaled_bias**2))
-            - correlation
-        ),
+        abs(float(autocorrelation) - correlation),
         STANDARD_ERRORS * sqrt((1.0 - correlation**2) / n_readings),
         "first-order Markov process, five standard errors; the correlation time is adopted",
     )
@@ -233,18 +228,16 @@ def _ranges(sensor: InertialSensor, sheet: dict[str, float]) -> Iterator[Entry]:
     unit = InertialUnit(sensor, gravity=0.0, seed=3)
     saturated = unit.measure([0.0, 1.0], poses, twists, accelerations).readings
     limits = np.repeat([sheet["accelerometers.range"], sheet["gyroscopes.range"]], 3)
-    range_error = largest(saturated / (signs * limits) - 1.0)
     unsaturated = unit.measure([0.0, 1.0], poses, 0.6 * twists, 0.6 * accelerations).readings
-    expected = 0.9 * limits * signs
     yield Measure(
         "readings beyond the ranges against the ranges of the data sheet: relative error",
-        range_error,
+        largest(saturated / (signs * limits) - 1.0),
         1e-10,
         "the ranges are typed to twelve digits",
     )
     yield Measure(
         "readings at 90 percent of the ranges against the motion: relative error",
-        largest(unsaturated / expected - 1.0),
+        largest(unsaturated / (0.9 * limits * signs) - 1.0),
         STANDARD_ERRORS
         * sqrt(
             sheet["accelerometers.scale_factor"] ** 2
@@ -271,9 +264,13 @@ def _output_rate(sensor: InertialSensor) -> Measure:
     """Return the largest error of the sample times, for a motion sampled every millisecond."""
     time = InertialUnit(sensor, seed=1).measure(np.arange(1001) * 1e-3, *at_rest(1001)).time
     expected = np.arange(201) * 5e-3
-    error = np.inf if len(time) != len(expected) else largest(time - expected)
-    reason = "appendix A.4 reads 200 samples in a second; rounding of times"
-    return Measure("sample times over one second, error", error, 1e-9, reason, unit="s")
+    return Measure(
+        "sample times over one second, error",
+        np.inf if len(time) != len(expected) else largest(time - expected),
+        1e-9,
+        "appendix A.4 reads 200 samples in a second; rounding of times",
+        "s",
+    )
 
 
 def _noise_spectrum(sensor: InertialSensor, sheet: dict[str, float]) -> Measure:
@@ -320,8 +317,13 @@ def _turntable() -> Measure:
             [0.0, 0.0, 0.0, sign * cos(k * half_angle), 0.0, 0.0, sign * sin(k * half_angle)]
         )
         error = max(error, largest(unit.step(pose, twist, step) - expected))
-    reason = "mean acceleration over a step of 10 ms in closed form; rounding per step"
-    return Measure("readings off the axis of a turntable", error, 1e-12, reason, unit="m/s2")
+    return Measure(
+        "readings off the axis of a turntable",
+        error,
+        1e-12,
+        "mean acceleration over a step of 10 ms in closed form; rounding per step",
+        "m/s2",
+    )
 
 
 PRINTED_GAINS = "gains as printed"
@@ -445,7 +447,7 @@ def platform_logs() -> PlatformLogs:
         fade_out=FADE_TIME,
     )
     # Evaluated many times: a spline is ten times faster than 140 sines.
-    time = np.asarray(np.arange(round(sines.duration / CASCADE_PERIOD) + 1) * CASCADE_PERIOD)
+    time = np.arange(round(sines.duration / CASCADE_PERIOD) + 1.0) * CASCADE_PERIOD
     pitch = sines.axes(time).values[:, sines.axis_names.index("pitch")]
     reference = _in_pitch(sines.center, time, pitch)
     runs = {name: logged(hardware, reference, factor) for name, factor in gains.items()}

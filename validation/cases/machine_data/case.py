@@ -93,18 +93,23 @@ def _typed_text(value: Any) -> str:
 
 
 def _geometry(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
-    gravity = abs(platform.parameters.gravity - typed_machine.gravity)
-    yield Measure("gravity against the table", gravity, 1e-12, TYPED_REASON, unit="m/s2")
+    yield Measure(
+        "gravity against the table",
+        abs(platform.parameters.gravity - typed_machine.gravity),
+        1e-12,
+        TYPED_REASON,
+        "m/s2",
+    )
     for name, value, expected in (
         ("base joints", platform.base_joints, typed_machine.base),
         ("platform joints", platform.platform_joints, typed_machine.corners),
         ("home pose", platform.home, typed_machine.pose),
     ):
         error = largest(value - expected)
-        yield Measure(f"{name} against the table", error, 1e-12, JOINTS_REASON, unit="m")
+        yield Measure(f"{name} against the table", error, 1e-12, JOINTS_REASON, "m")
     error = largest(platform.home_coordinates - typed_machine.home_coordinates)
     name = "actuator coordinates at home against angles and radii of the table"
-    yield Measure(name, error, 1e-12, JOINTS_REASON, unit=platform.coordinate_unit)
+    yield Measure(name, error, 1e-12, JOINTS_REASON, platform.coordinate_unit)
 
 
 def _actuators(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -116,8 +121,9 @@ def _actuators(platform: Platform, typed_machine: Composition) -> Iterator[Entry
         for leg in platform.parameters.legs
         for key, value in limits.items()
     ]
-    name = f"actuators against the table: {', '.join(limits)}"
-    yield Measure(name, max(errors), 1e-12, TYPED_REASON)
+    yield Measure(
+        f"actuators against the table: {', '.join(limits)}", max(errors), 1e-12, TYPED_REASON
+    )
 
 
 def _bodies(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -132,20 +138,25 @@ def _bodies(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     for piece, body in matched_bodies:
         origin, frame = machine.home_frames[body.name]
         tensor = frame @ body.mass.tensor @ frame.T
+        expected_tensor = piece.frame @ piece.tensor @ piece.frame.T
         mass_errors.append(largest_relative_error(body.mass.mass, piece.mass))
         center_errors.append(largest(origin + frame @ body.mass.center - piece.center))
-        tensor_errors.append(largest_relative_error(tensor, in_base(piece)))
+        tensor_errors.append(largest_relative_error(tensor, expected_tensor))
     bodies = f"{len(matched_bodies)} bodies at home, base frame"
     yield Measure(f"masses of {bodies}: relative error", max(mass_errors), 1e-12, TYPED_REASON)
-    yield Measure(f"centres of {bodies}", max(center_errors), 1e-12, TYPED_REASON, unit="m")
+    yield Measure(f"centres of {bodies}", max(center_errors), 1e-12, TYPED_REASON, "m")
     yield Measure(f"tensors of {bodies}: relative error", max(tensor_errors), 1e-12, TYPED_REASON)
     total = sum(body.mass.mass + body.extra_weight for body in machine.bodies)
     expected = sum(
         piece.mass * moving_fraction(typed_machine, piece)
         for piece in typed_machine.pieces(typed_machine.origin)
     )
-    name = "weight of all moving bodies of the engines' model: relative error"
-    yield Measure(name, largest_relative_error(total, expected), 1e-12, TYPED_REASON)
+    yield Measure(
+        "weight of all moving bodies of the engines' model: relative error",
+        largest_relative_error(total, expected),
+        1e-12,
+        TYPED_REASON,
+    )
 
 
 def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -153,7 +164,7 @@ def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry
     tilted.deflection = typed_machine.holding().deflection
     deflection = np.concatenate([tilted.deflection, 0.0 * tilted.deflection])
     state_options = {"deflection": deflection} if typed_machine.series else {}
-    dof = 3 if typed_machine.on_pillars else 6
+    dof = typed_machine.dof
     twists = tilted.twists()[:, :dof]
     mass_matrix = twists.T @ platform.mass_matrix(tilted.pose, **state_options) @ twists
     expected = tilted.mass_matrix()[:dof, :dof]
@@ -171,8 +182,13 @@ def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry
         name, largest_relative_error(reference_rest.forces, at_home.forces), 1e-10, COMPOSED_REASON
     )
     if typed_machine.series:
-        error = largest(reference_rest.deflection[: len(typed_machine.base)] - at_home.deflection)
-        yield Measure("static deflection at home", error, 1e-10, COMPOSED_REASON, unit="m")
+        yield Measure(
+            "static deflection at home",
+            largest(reference_rest.deflection[: len(typed_machine.base)] - at_home.deflection),
+            1e-10,
+            COMPOSED_REASON,
+            "m",
+        )
 
 
 def _springs(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -180,14 +196,22 @@ def _springs(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     if spring is None:
         return
     leg_springs = platform.leg_springs
-    error = max(
-        largest_relative_error(leg_springs.stiffness, spring["stiffness"]),
-        largest_relative_error(leg_springs.damping, spring["damping"]),
+    yield Measure(
+        "springs and dampers against the table",
+        max(
+            largest_relative_error(leg_springs.stiffness, spring["stiffness"]),
+            largest_relative_error(leg_springs.damping, spring["damping"]),
+        ),
+        1e-12,
+        TYPED_REASON,
     )
-    yield Measure("springs and dampers against the table", error, 1e-12, TYPED_REASON)
     errors = np.abs(free_rates(platform) / typed_machine.free_rates() - 1.0)
-    name = f"natural frequencies of the {len(errors) // 2} free motions: relative error"
-    yield Measure(name, errors.max(), 1e-6, MODES_REASON)
+    yield Measure(
+        f"natural frequencies of the {len(errors) // 2} free motions: relative error",
+        errors.max(),
+        1e-6,
+        MODES_REASON,
+    )
 
 
 def _printed_entries(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
@@ -195,9 +219,7 @@ def _printed_entries(platform: Platform, typed_machine: Composition) -> Iterator
     if "length" in home:
         error = largest(platform.home_coordinates - home["length"])
         name = "actuator coordinates at home against print"
-        yield Measure(
-            name, error, 0.5 * home["unit"], PRINTED_REASON, unit=platform.coordinate_unit
-        )
+        yield Measure(name, error, 0.5 * home["unit"], PRINTED_REASON, platform.coordinate_unit)
     printed = typed_machine.typed.get("printed")
     if printed is None:
         return
@@ -223,19 +245,17 @@ def _hardware(platform: Platform, typed_machine: Composition) -> Iterator[Measur
         largest_relative_error(attrgetter(path)(parameters), value)
         for path, value in printed.items()
     ]
-    name = f"{len(errors)} numbers of drives, encoders, gains and sensors: largest relative error"
-    yield Measure(name, max(errors), 1e-10, "typed to twelve digits")
+    yield Measure(
+        f"{len(errors)} numbers of drives, encoders, gains and sensors: largest relative error",
+        max(errors),
+        1e-10,
+        "typed to twelve digits",
+    )
 
 
 def largest_relative_error(value: FloatArray | float, expected: FloatArray | float) -> float:
     """Return the largest error per largest expected entry; the error where all are zero."""
-    largest_expected = float(np.abs(expected).max())
-    return float(np.abs(np.asarray(value) - expected).max()) / (largest_expected or 1.0)
-
-
-def in_base(piece: Piece) -> FloatArray:
-    """Return the tensor `(3, 3)` [kg m2] about the centre in base axes."""
-    return np.asarray(piece.frame @ piece.tensor @ piece.frame.T)
+    return largest(np.subtract(value, expected)) / (largest(expected) or 1.0)
 
 
 def moving_fraction(typed_machine: Composition, piece: Piece) -> float:

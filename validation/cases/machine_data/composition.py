@@ -171,7 +171,6 @@ def crank(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
         frame = np.column_stack([rod_side, np.cross(rod_axis, rod_side), rod_axis])
         elbow = foot + crank_length * crank_axis
         tensor = np.diag([rod_moment, rod_moment, 0.0])
-        rod_center = elbow + 0.5 * rod_length * rod_axis
         pieces += [
             Piece(
                 _name(leg, "crank"),
@@ -180,7 +179,7 @@ def crank(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
                 crank_frame,
                 crank_tensor,
             ),
-            Piece(_name(leg, "rod"), rod_mass, rod_center, frame, tensor),
+            Piece(_name(leg, "rod"), rod_mass, elbow + 0.5 * rod_length * rod_axis, frame, tensor),
         ]
         angles.append(angle)
     return Legs(pieces, angles)
@@ -255,6 +254,7 @@ class Composition:
         self.gravity: float = typed["gravity"]["value"]
         self.base, self.corners = joints(typed["base_joints"]), joints(typed["platform_joints"])
         self.on_pillars = typed["legs"] == "pillar"
+        self.dof = 3 if self.on_pillars else 6
         self.series = typed["legs"] == "series_spring"
         self.deflection = np.zeros(len(self.base))
         self._shift = self._tilt = np.zeros(3)
@@ -268,13 +268,12 @@ class Composition:
         from scipy.spatial.transform import Rotation
 
         position, rotation = self.placement(self.origin)
-        return np.array([*position, *Rotation.from_matrix(rotation).as_quat()[[3, 0, 1, 2]]])
+        return np.array([*position, *Rotation.from_matrix(rotation).as_quat(scalar_first=True)])
 
     @property
     def origin(self) -> Array:
         """Return the vector of coordinates of the pose: all are zero."""
-        dof = 3 if self.on_pillars else 6
-        return np.zeros(dof + (len(self.base) if self.series else 0))
+        return np.zeros(self.dof + (len(self.base) if self.series else 0))
 
     def placement(self, q: Array) -> tuple[Array, Array]:
         """Return reference point `(3,)` and rotation `(3, 3)` of the platform."""
@@ -332,11 +331,8 @@ class Composition:
 
     def twists(self) -> Array:
         """Return the platform's twists `(6, k)` per unit rates of the coordinates."""
-        derivatives, center = (
-            self.derivatives(self.origin),
-            np.array(self.typed["platform"]["center"]),
-        )
-        arm = self.placement(self.origin)[1] @ center
+        derivatives = self.derivatives(self.origin)
+        arm = self.placement(self.origin)[1] @ np.array(self.typed["platform"]["center"])
         return np.vstack(
             [
                 derivatives.centers[0] - np.cross(derivatives.rotations[0].T, arm).T,
@@ -357,10 +353,9 @@ class Composition:
 
     def balancing_forces(self) -> Array:
         """Return the forces `(n,)` of smallest norm that hold the platform at this deflection."""
-        dof = 3 if self.on_pillars else 6
-        length_jacobian = self.derivatives(self.origin).coordinates[:, :dof]
+        length_jacobian = self.derivatives(self.origin).coordinates[:, : self.dof]
         gradient = self._gradient(self.origin, np.zeros(len(self.base)))
-        return np.asarray(np.linalg.lstsq(length_jacobian.T, gradient[:dof], rcond=None)[0])
+        return np.asarray(np.linalg.lstsq(length_jacobian.T, gradient[: self.dof], rcond=None)[0])
 
     def holding(self) -> Rest:
         """Return forces and deflections at static equilibrium; the deflection is stored."""
@@ -380,16 +375,9 @@ class Composition:
         state_forces = np.hstack(
             [np.array(stiffness_rows), spring["damping"] * stretch_jacobian.T @ stretch_jacobian]
         )
-        coordinate_count = len(self.origin)
+        rates = np.eye(len(self.origin))
         acceleration_rows = -np.linalg.solve(self.mass_matrix(), state_forces)
-        matrix = np.vstack(
-            [
-                np.hstack(
-                    [np.zeros((coordinate_count, coordinate_count)), np.eye(coordinate_count)]
-                ),
-                acceleration_rows,
-            ]
-        )
+        matrix = np.vstack([np.hstack([0.0 * rates, rates]), acceleration_rows])
         return np.sort(np.abs(np.linalg.eigvals(matrix)))
 
     def _stretch_jacobian(self, derivatives: CoordinateDerivatives) -> Array:
@@ -401,9 +389,9 @@ class Composition:
         """Return the derivative `(k,)` of the potential energy under constant actuator forces."""
         derivatives, pieces = self.derivatives(q), self.pieces(q)
         stretch_jacobian = self._stretch_jacobian(derivatives)
-        actuator_jacobian = (
-            derivatives.coordinates - stretch_jacobian if self.series else derivatives.coordinates
-        )
+        actuator_jacobian = derivatives.coordinates
+        if self.series:
+            actuator_jacobian = actuator_jacobian - stretch_jacobian
         masses = np.array([piece.mass for piece in pieces])
         gradient = self.gravity * masses @ derivatives.centers[:, 2] - forces @ actuator_jacobian
         if "spring" not in self.typed:

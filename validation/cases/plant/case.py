@@ -130,7 +130,7 @@ def brake_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
             2.0 * ENGINE_STEP,
             f"expected {1e3 * expected:g} ms; the brake changes at the end of a step, and rounding "
             "in the sum of all steps may add one",
-            unit="s",
+            "s",
         )
 
 
@@ -372,10 +372,7 @@ def _motor_data(drive: ScrewDrive, row: FloatArray) -> Statement:
     return STEWART_THESIS["motor_data"].judged(
         f"The machine's file has {description}. At the leg these are {row[column.INERTIA]:.1f} kg, "
         f"{row[column.FRICTION]:.1f} N and {row[column.VISCOUS]:.1f} N s/m.",
-        all(
-            printed_value.holds(value)
-            for printed_value, value in zip(printed, file_values, strict=True)
-        ),
+        all(map(PrintedValue.holds, printed, file_values)),
     )
 
 
@@ -421,10 +418,13 @@ def _commanded_run(
     """Return bench and record of a drive commanded to its speed from a coordinate [m]."""
     speed = COMMANDED_SPEED
     bench = DriveBench(
-        row[None], ENGINE_STEP, gain=VELOCITY_GAIN, integral_gain=VELOCITY_GAIN / INTEGRAL_TIME
+        row[None],
+        ENGINE_STEP,
+        gain=VELOCITY_GAIN,
+        integral_gain=VELOCITY_GAIN / INTEGRAL_TIME,
+        speed=speed,
     )
     bench.set_column(column.POSITION, start)
-    bench.set_column(column.SPEED, speed)
     record = bench.run(
         RUN_TIME, speed, mass=mass, mode=VELOCITY_MODE, leg=start, rate=speed, brake=brake
     )
@@ -469,9 +469,11 @@ def _brakes(row: FloatArray, mass: float) -> Statement:
 
 def missing_hardware(platform: Platform) -> str:
     """Return the reason why a machine has no drives to test; empty where it has."""
-    if with_drives(platform) is platform:
-        return "the catalogue has no configuration hardware of this machine"
-    return ""
+    return (
+        "the catalogue has no configuration hardware of this machine"
+        if with_drives(platform) is platform
+        else ""
+    )
 
 
 @validation_case(condition=missing_hardware, run_time=0.6)

@@ -8,7 +8,7 @@ from math import asin, exp, inf, isfinite, log, pi
 import numpy as np
 
 from twin.analysis.platform import Platform, load
-from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
 from twin.kernels.plant import actuation
@@ -131,7 +131,7 @@ def step_measure(machine: Platform, numbers: DriveNumbers) -> Measure:
         initial_effort = plant.efforts[0]
         plant.command(Command(np.full(machine.n_actuators, initial_effort + force_step), "force"))
         steps = round((delay + 5.0 * lag) / step) + 4
-        time, effort = as_floats(np.arange(1, steps + 1) * step, "time"), np.empty(steps)
+        time, effort = np.arange(1.0, steps + 1.0) * step, np.empty(steps)
         for k in range(steps):
             plant.forces(state)
             effort[k] = plant.efforts[0]
@@ -200,8 +200,7 @@ def converter_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
             drive, column.INERTIA, column.VISCOUS, column.DAMPING, kept_columns=kept_columns
         )
         commands = rng.uniform(-1.2 * full_range, 1.2 * full_range, 200)
-        efforts = [effort(row, command) for command in commands]
-        codes = np.array(efforts) * code / full_range
+        codes = np.array([effort(row, command) for command in commands]) * code / full_range
         yield Measure(
             f"{name} command through the converter against the nearest code, in codes",
             largest(codes - numbers.nearest_code(commands, full_range)),
@@ -252,23 +251,17 @@ def handover_measure(machine: Platform, numbers: DriveNumbers) -> Measure:
     plant, gains = Plant(machine), Cascade(machine).loop_gains
     plant.prepare(ENGINE_STEP)
     plant.start(state, gains)
-    zero_speed, feedforward = np.zeros(n), np.full(n, FEEDFORWARD_FRACTION * numbers.peak)
+    feedforward = np.full(n, FEEDFORWARD_FRACTION * numbers.peak)
+    rest_command = Command(np.zeros(n))
+    fed_forward = rest_command._replace(feedforward=feedforward)
     # An exact command has no codes: then 1e-9 of the peak counts as one.
     code_effort = numbers.peak / (numbers.full_scale_code or 1e9)
     settling_steps = round((numbers.delay + 20.0 * numbers.current_lag) / ENGINE_STEP) + 2
     jumps = []
-    for stage in range(4):
+    plant.hand_over(gains)
+    for command in (fed_forward, rest_command, None, fed_forward):
         previous_efforts = plant.efforts
-        if stage == 0:
-            plant.hand_over(gains)
-        plant.command(
-            (
-                Command(zero_speed, feedforward=feedforward),
-                Command(zero_speed),
-                Command(previous_efforts, "force"),
-                Command(zero_speed, feedforward=feedforward),
-            )[stage]
-        )
+        plant.command(command or Command(previous_efforts, "force"))
         for _ in range(settling_steps):
             plant.forces(state)
         jumps.append(largest(plant.efforts - previous_efforts) / code_effort)
@@ -304,12 +297,11 @@ def thermal_measures(machine: Platform, numbers: DriveNumbers) -> Iterator[Entry
         abs(time_to_limit - expected),
         2.0 * HEATING_STEP,
         f"-T ln(1 - (continuous / peak)^2) = {expected:.4g} s; two steps",
-        unit="s",
+        "s",
     )
-    efforts = effort[[0, -1]] / [numbers.peak, numbers.continuous]
     yield Measure(
         "effort before and after the thermal limit, against peak and continuous effort",
-        largest(efforts - 1.0),
+        largest(effort[[0, -1]] / [numbers.peak, numbers.continuous] - 1.0),
         1e-9,
         "the drive limits the command to each exactly; rounding",
     )
@@ -341,14 +333,13 @@ def encoder_measures(
     for number, motor_position in enumerate(coordinates):
         states[:, column.POSITION] = motor_position
         sample = np.empty((actuation.READING_ROW_COUNT, READING_COUNT))
-        elapsed_time, leg_coordinates = SAMPLE_TIME * number, motor_position + offset
         read_actuators(
             drives,
             states,
             resolution,
             last_reading,
-            elapsed_time,
-            leg_coordinates,
+            SAMPLE_TIME * number,
+            motor_position + offset,
             zero_rates,
             sample,
         )
@@ -366,7 +357,7 @@ def encoder_measures(
         largest(counts - np.rint(counts)),
         1e-6,
         "an encoder shows whole counts only; rounding of more than a million counts",
-        unit="counts",
+        "counts",
     )
     change = samples[1][actuation.RATE_ROW] * SAMPLE_TIME / numbers.resolution
     yield Measure(
@@ -459,7 +450,7 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
         abs(record.time[np.argmax(target > 0.0)] - PULSE_INTERVAL),
         1.5 * POSITIONING_STEP,
         "a pulse every 20 ms takes effect within a step of the engine; half a step for rounding",
-        unit="s",
+        "s",
     )
 
 
@@ -496,8 +487,7 @@ def _turn_stepper(row: FloatArray, speed: float, torque: float) -> BenchRecord:
 
     The load is damped, so that the rotor settles.
     """
-    bench = DriveBench(row, POSITIONING_STEP)
-    bench.set_column(column.SPEED, speed)
+    bench = DriveBench(row, POSITIONING_STEP, speed=speed)
     return bench.run(
         STEPPER_SETTLING,
         lambda time: speed * (time + POSITION_INTERVAL),

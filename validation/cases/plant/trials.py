@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.columns import FORCE_MODE, VELOCITY_MODE
@@ -126,13 +126,12 @@ def drive_numbers(machine: Platform) -> DriveNumbers:
             drive.brake_torque * gear,
         )
         travel_per_turn = 2.0 * pi / gear
-    reference_values = typed_numbers(machine.name) if machine.name in MACHINE_NAMES else {}
-    if sheet := reference_values.get("drive_at_leg"):
+    typed = typed_numbers(machine.name) if machine.name in MACHINE_NAMES else {}
+    if sheet := typed.get("drive_at_leg"):
         motor = sheet["inertia"], sheet["friction"], sheet["viscous"], sheet["brake"]
     inertia, friction, viscous, brake = motor
     peak = drive.peak or actuator.effort or inf
-    low, high = actuator.minimum, actuator.maximum
-    end_stop_margin = drive.overtravel
+    low, high, margin = actuator.minimum, actuator.maximum, drive.overtravel
     encoder_counts = leg.encoder.counts if leg.encoder else 0
     return DriveNumbers(
         inertia=inertia,
@@ -152,9 +151,7 @@ def drive_numbers(machine: Platform) -> DriveNumbers:
         current_lag=drive.current_lag,
         speed=actuator.speed or inf,
         limits=(low, high),
-        end_stops=None
-        if end_stop_margin is None
-        else (low - end_stop_margin, high + end_stop_margin),
+        end_stops=None if margin is None else (low - margin, high + margin),
         full_scale_code=2.0 ** (drive.analogue_bits - 1) if drive.analogue_bits else 0.0,
         resolution=travel_per_turn / encoder_counts if encoder_counts else 0.0,
         counts_per_turn=encoder_counts,
@@ -183,8 +180,8 @@ class BenchRecord(NamedTuple):
 class DriveBench:
     """One drive on a leg, run with the time step [s] of an engine and gains of a velocity loop.
 
-    The leg is a free mass, moved exactly under forces that are constant over a step, or is held
-    still.
+    At the start the motor turns with a `speed`. The leg is a free mass, moved exactly under forces
+    that are constant over a step, or is held still.
 
     Attributes:
         drive: constants `(1, CONSTANTS)`, columns as in `twin.kernels.plant.columns`.
@@ -192,10 +189,17 @@ class DriveBench:
     """
 
     def __init__(
-        self, drive: FloatArray, step: float, *, gain: float = 0.0, integral_gain: float = 0.0
+        self,
+        drive: FloatArray,
+        step: float,
+        *,
+        gain: float = 0.0,
+        integral_gain: float = 0.0,
+        speed: float = 0.0,
     ) -> None:
         self.drive, self.step, self._substeps = drive, step, motor_substeps(drive, step)
         self.states = np.zeros((1, column.STATE_COUNT))
+        self.states[0, column.SPEED] = speed
         self._gains = np.array([[gain, integral_gain]])
         self._out = np.zeros(1)
 
@@ -280,9 +284,10 @@ class DriveBench:
             )
             legs[k + 1, 1] = leg_rate + self.step * acceleration
             states[k + 1] = self.states[0]
-        time = as_floats(np.arange(steps + 1) * self.step, "time")
         # Columns of `legs` are position and rate.
-        return BenchRecord(time, legs[:, 0], legs[:, 1], forces, states)
+        return BenchRecord(
+            np.arange(steps + 1.0) * self.step, legs[:, 0], legs[:, 1], forces, states
+        )
 
 
 def isolated_drive(
@@ -297,19 +302,11 @@ def isolated_drive(
         kept_columns: limits and electronics that stay.
     """
     constants = drive[None].copy()
-    constants[0, list(columns)] = 0.0
+    constants[0, [*columns, column.LAG_FACTOR, column.MEAN_LAG_FACTOR]] = 0.0
+    constants[0, [column.SPEED_RESOLUTION, column.EFFORT_RESOLUTION]] = 0.0
     constants[0, [column.PEAK_EFFORT, column.CONTINUOUS_EFFORT, column.MAX_SPEED]] = np.inf
     constants[0, [column.LOWER_SWITCH, column.LOWER_STOP]] = -np.inf
     constants[0, [column.UPPER_SWITCH, column.UPPER_STOP]] = np.inf
-    constants[
-        0,
-        [
-            column.LAG_FACTOR,
-            column.MEAN_LAG_FACTOR,
-            column.SPEED_RESOLUTION,
-            column.EFFORT_RESOLUTION,
-        ],
-    ] = 0.0
     if without_leg:
         constants[0, column.HALF_BACKLASH] = UNLOADED_BACKLASH
     constants[0, list(kept_columns)] = drive[list(kept_columns)]
@@ -348,8 +345,7 @@ def motor_inertia(drive: FloatArray, numbers: DriveNumbers) -> float:
     effort = 0.1 * speed * numbers.inertia / UNLOADED_STEP
     speeds = []
     for motor_effort in (effort, -effort):
-        bench = DriveBench(constants, UNLOADED_STEP)
-        bench.set_column(column.SPEED, speed)
+        bench = DriveBench(constants, UNLOADED_STEP, speed=speed)
         bench.force(motor_effort, 0.0, 0.0)
         speeds.append(bench.states[0, column.SPEED])
     return float(2.0 * effort * UNLOADED_STEP / (speeds[0] - speeds[1]))
@@ -399,8 +395,7 @@ def coupling_measures(drive: FloatArray, numbers: DriveNumbers, mass: float) -> 
         efforts, record = _excited_motor(constants, effort, mass, step, duration)
         momentum = inertia * record.state(column.SPEED)[-1] + mass * record.rate[-1]
         impulses = step * float(np.abs(record.force).sum() + np.abs(efforts).sum())
-        error = abs(momentum - step * float(efforts.sum())) / impulses
-        momentum_error = max(momentum_error, error)
+        momentum_error = max(momentum_error, abs(momentum - step * float(efforts.sum())) / impulses)
         rates = record.rate[:: round(CONVERGENCE_STEPS[0] / step)]
         errors.append(rms(rates - exact_rates) / largest(exact_rates))
     yield Measure(
@@ -471,14 +466,13 @@ def friction_error(drive: FloatArray, numbers: DriveNumbers) -> float:
     slope = (numbers.breakaway - numbers.friction) / numbers.stribeck_speed
     gain = numbers.inertia / VELOCITY_LOOP_TIME + 2.0 * slope
     efforts = []
-    for index, speed in enumerate(speeds):
-        signed_speed = float(-speed if index % 2 else speed)
+    integral_gain = gain / (4.0 * VELOCITY_LOOP_TIME)
+    for speed in (speeds * np.tile([1.0, -1.0], 4)).tolist():
         bench = DriveBench(
-            constants, ENGINE_STEP, gain=gain, integral_gain=gain / (4.0 * VELOCITY_LOOP_TIME)
+            constants, ENGINE_STEP, gain=gain, integral_gain=integral_gain, speed=speed
         )
-        bench.set_column(column.SPEED, signed_speed)
-        record = bench.run(0.15, signed_speed, mode=VELOCITY_MODE)
-        efforts.append(record.state(column.EFFORT)[-1] * np.sign(signed_speed))
+        record = bench.run(0.15, speed, mode=VELOCITY_MODE)
+        efforts.append(record.state(column.EFFORT)[-1] * np.sign(speed))
     return largest(np.array(efforts) / numbers.friction_at(speeds) - 1.0)
 
 
@@ -487,8 +481,7 @@ def stopping_distances(drive: FloatArray, numbers: DriveNumbers) -> tuple[float,
     from scipy.integrate import quad
 
     constants, speed = isolated_drive(drive, without_leg=True), 100.0 * numbers.stribeck_speed
-    bench = DriveBench(constants, ENGINE_STEP)
-    bench.set_column(column.SPEED, speed)
+    bench = DriveBench(constants, ENGINE_STEP, speed=speed)
     # Coulomb friction alone stops the motor in this time; all other friction shortens it.
     coulomb_time = numbers.inertia * speed / numbers.friction
     record = bench.run(np.ceil(coulomb_time / ENGINE_STEP + 2.0) * ENGINE_STEP)
@@ -512,13 +505,12 @@ def backlash_measures(
     if not numbers.backlash:
         return
     constants = isolated_drive(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS)
-    backlash, stiffness = numbers.backlash, numbers.stiffness
+    backlash = numbers.backlash
     # So heavy a motor swings harmonically, whatever the leg does to it.
     amplitude, omega, heavy_inertia, step = 10.0 * backlash, pi, 1e6 * mass, 2.5e-4
     constants[0, column.INERTIA] = heavy_inertia
     damping, speed = 100.0 * mass, amplitude * omega
-    bench = DriveBench(constants, step)
-    bench.set_column(column.SPEED, speed)
+    bench = DriveBench(constants, step, speed=speed)
     record = bench.run(
         4.0,
         lambda time: -heavy_inertia * speed * omega * sin(omega * time),
@@ -530,15 +522,13 @@ def backlash_measures(
     motor = record.state(column.POSITION)
     leg_lag, crossing = record.leg - motor, np.diff(np.sign(motor))
     downward, upward = (np.flatnonzero(crossing == sign)[-1] for sign in (-2.0, 2.0))
-    mean_lag = 0.5 * (leg_lag[1:] + leg_lag[:-1])
-    in_gap = np.abs(mean_lag) < 0.49 * backlash
+    in_gap = np.abs(0.5 * (leg_lag[1:] + leg_lag[:-1])) < 0.49 * backlash
     drag = damping * speed
-    largest_force = float(np.abs(record.force[in_gap]).max(initial=0.0))
-    expected = backlash + 2.0 * drag / stiffness
-    width = float(leg_lag[downward] - leg_lag[upward])
+    largest_force = np.abs(record.force[in_gap]).max(initial=0.0)
+    expected = backlash + 2.0 * drag / numbers.stiffness
     yield Measure(
         "width of the hysteresis loop against backlash and compression: relative error",
-        abs(width / expected - 1.0),
+        abs((leg_lag[downward] - leg_lag[upward]) / expected - 1.0),
         5e-3,
         f"expected {1e3 * expected:.4g} m{unit}; samples are one step apart, and the leg's "
         "inertia adds to the drag",

@@ -1,1 +1,0 @@
-"""The 6-RSS machine of the extended-configuration-space paper: free fall and heave task."""
