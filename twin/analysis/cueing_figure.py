@@ -65,12 +65,11 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
 def _perceived_axes(outcomes: Mapping[str, Outcome], column: int) -> Axes:
     unit_factor, unit = (1.0, "m/s²") if column < 3 else (180.0 / np.pi, "deg/s")
     first_error = next(iter(outcomes.values())).error
+    motions = [("vehicle", first_error.time, first_error.vehicle)]
+    motions += [(name, one.error.time, one.error.platform) for name, one in outcomes.items()]
     lines = [
-        Line("vehicle", first_error.time, unit_factor * np.hstack(first_error.vehicle)[:, column])
-    ]
-    lines += [
-        Line(name, outcome.error.time, unit_factor * np.hstack(outcome.error.platform)[:, column])
-        for name, outcome in outcomes.items()
+        Line(name, time, unit_factor * np.hstack(motion)[:, column])
+        for name, time, motion in motions
     ]
     return Axes(f"perceived {PERCEIVED_QUANTITIES[column]} [{unit}]", lines)
 

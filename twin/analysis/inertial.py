@@ -161,7 +161,7 @@ def read_thesis_log(path: Any, *, force_unit: str = "g", rate_unit: str = "deg/s
             str(path), "the first column must count messages: from 0, whole, none twice in a row"
         )
     if (intervals < 0.0).any():
-        modulus = 2.0 ** np.ceil(np.log2(rows[:, 0].max() + 1.0))
+        modulus = 2.0 ** np.ceil(np.log2(counts.max() + 1.0))
         intervals = np.where(intervals < 0.0, intervals + modulus, intervals)
     time = np.concatenate([[0.0], np.cumsum(intervals)]) / THESIS_RATE
     return InertialLog(time, rows[:, 1:4] * unit_factors[0], rows[:, 4:] * unit_factors[1])
@@ -240,10 +240,10 @@ def even_log(log: InertialLog) -> EvenLog:
     count = round((time[-1] - time[0]) / interval)
     grid = np.linspace(time[0], time[-1], count + 1)
     readings = log.readings
-    if np.abs(grid - time).max() > MAX_TIME_ERROR * interval if len(grid) == len(time) else True:
+    if len(grid) != len(time) or np.abs(grid - time).max() > MAX_TIME_ERROR * interval:
         readings = np.column_stack([np.interp(grid, time, column) for column in readings.T])
-    n_missing = max(0, count + 1 - len(time))
-    return EvenLog(count / float(time[-1] - time[0]), grid, readings, n_missing)
+    lost = max(0, len(grid) - len(time))
+    return EvenLog(count / float(time[-1] - time[0]), grid, readings, lost)
 
 
 def reference_readings(
@@ -270,8 +270,7 @@ def reference_readings(
         bandwidth=sensor.bandwidth if filtered else None,
         damping_ratio=sensor.damping_ratio,
     )
-    motion_time = np.clip(time, 0.0, motion.duration)
-    sample = motion(motion_time)
+    sample = motion(np.clip(time, 0.0, motion.duration))
     rests = ((time < 0.0) | (time > motion.duration))[:, None]
     twist, acceleration = (np.where(rests, 0.0, array) for array in sample[1:])
     return (
@@ -398,9 +397,9 @@ def compare_log(
     """
     gravity = as_model(platform).parameters.gravity
     even_samples = even_log(log)
-    count = int(motion.duration * even_samples.rate) + 1
+    count = max(int(motion.duration * even_samples.rate) + 1, 2)
     # The sensor's own delay belongs to it: what the alignment takes out is the platform's.
-    initial_time = np.arange(max(count, 2)) / even_samples.rate
+    initial_time = np.arange(count) / even_samples.rate
     reference = reference_readings(sensor, motion, initial_time, gravity, filtered=True)
     alignment = align(reference, even_samples.readings, even_samples.rate)
     if offset is not None:
@@ -517,11 +516,9 @@ def inverse_gain(
     ]
     knots = np.concatenate([trusted_frequencies, untrusted_frequencies])
     order = knots.argsort()
-    components = []
-    for values in (logarithm, phase_lag if phase else np.zeros_like(phase_lag)):
-        padded_values = np.concatenate([values, np.zeros(len(untrusted_frequencies))])
-        components.append(np.interp(frequency, knots[order], padded_values[order]))
-    return np.asarray(np.exp(components[0] + 1j * components[1]))
+    padding = np.zeros(len(untrusted_frequencies))
+    exponent = np.concatenate([logarithm + 1j * phase_lag * phase, padding])
+    return np.asarray(np.exp(np.interp(frequency, knots[order], exponent[order])))
 
 
 def compensate(
@@ -618,10 +615,11 @@ def response_figure(
     frequency = response.frequency[1:]
     ratio = np.where(response.coherence >= 0.5, decibels(response.amplification), np.nan)[1:]
     lines = [Line("amplification", frequency, ratio)]
-    for axis, gain in ({} if compensation is None else compensation.gains).items():
-        if compensation is not None and channel_of_axis(axis, comparison.sensor) == channel:
-            change = np.interp(frequency, compensation.frequency, np.abs(gain))
-            lines.append(Line(f"change of {axis}", frequency, decibels(change), "dash"))
+    if compensation is not None:
+        for axis, gain in compensation.gains.items():
+            if channel_of_axis(axis, comparison.sensor) == channel:
+                change = np.interp(frequency, compensation.frequency, np.abs(gain))
+                lines.append(Line(f"change of {axis}", frequency, decibels(change), "dash"))
     densities = [
         Line("reference", frequency, response.reference[1:]),
         Line("measured", frequency, response.measured[1:]),
@@ -667,14 +665,14 @@ def inertial_results(
         tables.append(Table(title, columns, table_rows(response)))
     figures = [
         Figure("Readings", "All channels over time.", partial(readings_figure, comparison)),
-    ]
-    figures += [
-        Figure(
-            f"Response of {channel}",
-            "Platform against reference over frequency.",
-            partial(response_figure, comparison, channel, compensation),
-        )
-        for channel in comparison.responses
+        *(
+            Figure(
+                f"Response of {channel}",
+                "Platform against reference over frequency.",
+                partial(response_figure, comparison, channel, compensation),
+            )
+            for channel in comparison.responses
+        ),
     ]
     finding = (
         f"{name}: {content['duration']:.3f} s in common at {content['rate']:.4g} Hz, motion begins "
@@ -745,6 +743,9 @@ def table_rows(response: ChannelResponse) -> list[tuple[float, ...]]:
     ratio = np.where(is_coherent, response.amplification, np.nan)
     deviation = np.where(is_coherent, 20.0 / np.log(10.0) * response.uncertainty, np.nan)
     columns = (response.frequency, ratio, decibels(ratio), deviation, response.coherence)
-    table_frequencies = [hertz for hertz in TABLE_FREQUENCIES if hertz <= response.frequency[-1]]
-    rows = {int(np.abs(response.frequency - hertz).argmin()) for hertz in table_frequencies}
+    rows = {
+        int(np.abs(response.frequency - hertz).argmin())
+        for hertz in TABLE_FREQUENCIES
+        if hertz <= response.frequency[-1]
+    }
     return [tuple(column[k].item() for column in columns) for k in sorted(rows - {0})]

@@ -239,11 +239,7 @@ def weight_wrench(platform: MachineModel, pose: Any) -> FloatArray:
     poses = as_pose(pose)
     if platform.parameters.gravity == 0.0:
         return np.zeros((*poses.shape[:-1], 6))
-    forces = np.zeros(platform.n_actuators)
-    struts = strut_springs(platform)
-    if struts is not None:
-        forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
-    acceleration = platform.forward_dynamics(poses, ZERO_VECTOR, forces)
+    acceleration = platform.forward_dynamics(poses, ZERO_VECTOR, _released(platform, poses))
     masses = platform.mass_matrix(poses)
     return np.asarray(np.einsum("...ij,...j->...i", masses, acceleration))
 
@@ -256,10 +252,15 @@ def holding_forces(platform: MachineModel, pose: Any, wrench: Any = None) -> Flo
         SingularPoseError: the pose is singular.
     """
     forces = platform.inverse_dynamics(pose, ZERO_VECTOR, ZERO_VECTOR, wrench)
+    return forces - _released(platform, pose)
+
+
+def _released(platform: MachineModel, pose: Any) -> FloatArray:
+    """Return the actuator forces `(..., n)` that take the loads off the struts."""
     struts = strut_springs(platform)
-    if struts is not None:
-        forces += struts.stiffness * (struts.rest - platform.inverse_kinematics(pose))
-    return forces
+    if struts is None:
+        return np.zeros(platform.n_actuators)
+    return -struts.stiffness * (struts.rest - platform.inverse_kinematics(pose))
 
 
 def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
@@ -270,11 +271,10 @@ def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """
     if platform.parameters.gravity == 0.0:
         return np.zeros((len(poses), 6, 6))
-    forces, matrix = np.zeros(platform.n_actuators), np.zeros((6, 6))
+    forces, matrix = _released(platform, poses), np.zeros((6, 6))
     struts = strut_springs(platform)
     if struts is not None:
         jacobian = platform.jacobian(poses)
-        forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
         matrix = np.einsum("kia,i,kib->kab", jacobian, struts.stiffness, jacobian)
     holding_wrench = -weight_wrench(platform, poses)
     slopes = forward_dynamics_derivatives(platform, poses, ZERO_VECTOR, forces, holding_wrench).pose

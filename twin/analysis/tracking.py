@@ -55,9 +55,9 @@ class TrackingErrors:
 
     def root_mean_square(self) -> tuple[float, float, float]:
         """Return the root mean squares: position [m], rotation [rad], actuators [m, rad]."""
-        error_arrays = (self.position, self.rotation, self.actuators)
         position, rotation, actuators = (
-            float(np.sqrt(np.mean(errors**2))) for errors in error_arrays
+            float(np.sqrt(np.mean(errors**2)))
+            for errors in (self.position, self.rotation, self.actuators)
         )
         return position, rotation, actuators
 

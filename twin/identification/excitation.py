@@ -235,7 +235,7 @@ def _force_rates(platform: MachineModel, motion: Motion, time: FloatArray) -> Fl
         states = ForceSamples(*motion_state, np.zeros((len(time), platform.n_actuators)))
         deflection = states.series_deflection(platform)
         forces_at_ends.append(platform.inverse_dynamics(*motion_state, deflection=deflection))
-    return np.asarray((forces_at_ends[1] - forces_at_ends[0]) / RATE_STEP)
+    return (forces_at_ends[1] - forces_at_ends[0]) / RATE_STEP
 
 
 def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter]) -> Visibility:

@@ -589,7 +589,10 @@ def select(
     if not given_names or not all(isinstance(name, str) and name.strip() for name in given_names):
         raise InputError("parameters", f"must be names of groups or paths, not {brief(names)}")
     extra_parameters, selected = added_parameters(platform), dict[str, Parameter]()
-    user_stds = {k: _user_std(platform, k, value) for k, value in dict(spreads or {}).items()}
+    user_stds = {
+        path: _user_std(platform, path, value, extra_parameters)
+        for path, value in dict(spreads or {}).items()
+    }
     for name in map(str.strip, given_names):
         for path, prior in _paths(platform, name, extra_parameters).items():
             parameters = _parameters(platform, path, prior, extra_parameters, user_stds)
@@ -603,15 +606,12 @@ def select(
     return tuple(selected.values())
 
 
-def _user_std(platform: MachineModel, path: str, value: float | str) -> float:
+def _user_std(
+    platform: MachineModel, path: str, value: float | str, extra: dict[str, Parameter]
+) -> float:
     """Return a standard deviation that the user gives, in SI."""
     try:
-        extra_parameters = added_parameters(platform)
-        unit = (
-            extra_parameters[path].unit
-            if path in extra_parameters
-            else unit_at(platform.parameters, path)
-        )
+        unit = extra[path].unit if path in extra else unit_at(platform.parameters, path)
         prior_std = to_si(value, unit)
     except InputError:
         raise

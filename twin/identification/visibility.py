@@ -111,7 +111,7 @@ class Visibility:
     @property
     def shares(self) -> FloatArray:
         """Expected standard errors per prior standard deviation `(p,)`, from 0 to 1."""
-        return np.asarray(self.expected_errors / prior_std_array(self.parameters))
+        return self.expected_errors / prior_std_array(self.parameters)
 
     @property
     def unobservable(self) -> tuple[Parameter, ...]:
@@ -148,16 +148,15 @@ class Visibility:
         if choice == "refuse":
             message = f"cannot be identified from this motion: {listed(reasons, '; ')}"
             raise InputError("parameters", f"{message}; {GO_ON}")
-        weak = (
-            parameter
-            for parameter in self.unobservable
-            if self.alone(parameter) < MIN_SINGULAR_VALUE
+        hidden = {
+            *self.pivots,
+            *(one for one in self.unobservable if self.alone(one) < MIN_SINGULAR_VALUE),
+        }
+        free, fixed = (
+            tuple(parameter for parameter in self.parameters if (parameter in hidden) == is_fixed)
+            for is_fixed in (False, True)
         )
-        fixed = {*self.pivots, *weak}
-        free = tuple(parameter for parameter in self.parameters if parameter not in fixed)
-        return Decision(
-            free, tuple(parameter for parameter in self.parameters if parameter in fixed), reasons
-        )
+        return Decision(free, fixed, reasons)
 
     def alone(self, parameter: Parameter) -> float:
         """Return prior standard deviations per noise of a parameter if all others are known."""

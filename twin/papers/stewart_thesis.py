@@ -157,10 +157,7 @@ class LoopModel:
         s = 2j * np.pi * hertz
         z = np.exp(s * self.period)
         matrices = z[:, None, None] * np.eye(len(transition)) - transition
-        plant = np.linalg.solve(
-            matrices, np.broadcast_to(input_sum[:, None], (len(z), len(input_sum), 1))
-        )
-        to_position = plant[:, 0, 0]
+        to_position = np.linalg.solve(matrices, input_sum[None, :, None])[:, 0, 0]
         loop = self.position_gain + self.position_integral * self.period / (z - 1.0)
         forward = {
             "exact": s,
@@ -188,8 +185,7 @@ class LoopModel:
         """Return A `(s, s)`, B `(s,)` of a step: position, speed, integral, effort, two queues."""
         delay_steps, inner_delay_steps = self.delay / self.step, self.inner_delay / self.step
         setpoints, efforts = (
-            int(np.ceil(delay_steps - 1e-9)),
-            int(np.ceil(inner_delay_steps - 1e-9)),
+            int(np.ceil(steps - 1e-9)) for steps in (delay_steps, inner_delay_steps)
         )
         x, v, integral, effort = range(4)
         first_setpoint, first_effort = 4, 4 + setpoints
@@ -235,7 +231,7 @@ def _delayed_row(rows: list[FloatArray], steps: float) -> FloatArray:
     if count == 0:
         return rows[0]
     fraction_newer = count - steps
-    return np.asarray((1.0 - fraction_newer) * rows[count] + fraction_newer * rows[count - 1])
+    return (1.0 - fraction_newer) * rows[count] + fraction_newer * rows[count - 1]
 
 
 class ActuatorModes(NamedTuple):

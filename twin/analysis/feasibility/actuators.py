@@ -72,7 +72,7 @@ def _least_loading(forces: FloatArray, internal: FloatArray, limits: FloatArray)
     solution = linprog(
         cost, matrix, bounds_vector, bounds=[(None, None)] * len(cost), method="highs"
     )
-    return np.asarray(solution.x[:-1]) if solution.success else np.zeros(internal.shape[1])
+    return solution.x[:-1] if solution.success else np.zeros(internal.shape[1])
 
 
 class Peak(NamedTuple):
@@ -157,24 +157,13 @@ class MotorRequirement(NamedTuple):
         energy = np.trapezoid(np.maximum(power, 0.0), self.time, axis=0)
         legs = []
         for i in range(self.forces.shape[1]):
-            peaks = []
+            numbers: list[Any] = [i + 1]
             for values in (self.forces, self.rates, power):
                 row, _ = _first_peak(values[:, i : i + 1])
-                peaks.append((float(values[row, i]), row))
-            (force, force_row), (speed, speed_row), (watts, watts_row) = peaks
-            legs.append(
-                LegRequirement(
-                    i + 1,
-                    force,
-                    force_row,
-                    float(rms[i]),
-                    speed,
-                    speed_row,
-                    watts,
-                    watts_row,
-                    float(energy[i]),
-                )
-            )
+                numbers += [float(values[row, i]), row]
+            numbers.insert(3, float(rms[i]))
+            numbers.append(float(energy[i]))
+            legs.append(LegRequirement(*numbers))
         return tuple(legs)
 
     @property
@@ -221,12 +210,10 @@ def requirement_along(
     """
     coordinates = platform.inverse_kinematics(motion.pose)
     rates, accelerations = actuator_derivatives(platform, *motion)
-    deflection = None
-    if platform.n_deflections:
+    deflection, n = None, platform.n_deflections
+    if n:
         deflection = static_deflection(platform, *motion, wrench)
-        _subtract_deflections(
-            deflection[:, : platform.n_deflections], time, coordinates, rates, accelerations
-        )
+        _subtract_deflections(deflection[:, :n], time, coordinates, rates, accelerations)
     forces = platform.inverse_dynamics(*motion, wrench, deflection=deflection)
     struts = strut_springs(platform)
     if struts is not None:
@@ -294,16 +281,12 @@ class ActuatorTask:
         self.platform, self.course = platform, course
         drives = [leg.drive for leg in platform.parameters.legs]
         reflected = [None if drive is None else drive.reflected() for drive in drives]
-        drive_terms = np.array(
+        inertia, viscous, friction = np.array(
             [(d.inertia, d.viscous, d.friction) if d else (0.0,) * 3 for d in reflected]
-        )
-        forces = (
-            needed.forces
-            + drive_terms[:, 0] * needed.accelerations
-            + drive_terms[:, 1] * needed.rates
-        )
+        ).T
+        forces = needed.forces + inertia * needed.accelerations + viscous * needed.rates
         # Friction of a drive at rest helps to hold; it is left out.
-        forces += drive_terms[:, 2] * np.sign(needed.rates)
+        forces += friction * np.sign(needed.rates)
         positioning = [None if drive is None else drive.positioning() for drive in drives]
         top_speeds = np.array([np.inf if loop is None else loop.top_speed for loop in positioning])
         self._speed_limits = np.minimum(actuator_limit(platform, "speed"), top_speeds)
@@ -313,11 +296,9 @@ class ActuatorTask:
         is_stepper = np.array([loop is not None and loop.stepper for loop in positioning])
         torque_fraction = np.where(is_stepper, 1.0 - np.abs(needed.rates) / top_speeds, 1.0)
         self._force_limits = np.array(peaks) * np.maximum(torque_fraction, MIN_TORQUE_FRACTION)
-        self._continuous_limit = actuator_limit(platform, "continuous_effort")
-        least_forces = forces
+        self._least_norm = needed._replace(forces=forces)
         forces, self.shared = shared_loads(platform, course.motion.pose, forces, self._force_limits)
         self.needed = needed._replace(forces=forces)
-        self._least_norm_forces = least_forces
         self._legs = [(i + 1,) for i in range(platform.n_actuators)]
         self._noun = "torque" if platform.force_unit == "N m" else "force"
 
@@ -325,18 +306,14 @@ class ActuatorTask:
         """Yield the quantities of which a limit is given for at least one leg."""
         yield from self._strokes()
         unit, needed = self.platform.coordinate_unit, self.needed
-        power = actuator_limit(self.platform, "power")
-        force = (self._noun, self.platform.force_unit)
-        recommendation = "force at rest" if self.course.pose_names else "force"
-        yield from self._limited(*force, needed.forces, recommendation, self._force_limits)
+        force = (self._noun, self.platform.force_unit, needed.forces, self._force_limits)
+        yield from self._limited(*force, "force at rest" if self.course.pose_names else "force")
         yield from self._lasting_force()
         if self.course.pose_names:
             return  # nothing moves
-        speed = ("speed", f"{unit}/s", needed.rates, "speed")
-        yield from self._limited(*speed, self._speed_limits)
-        acceleration = ("acceleration", f"{unit}/s2", needed.accelerations)
-        yield from self._limited(*acceleration, "acceleration")
-        yield from self._limited("power", "W", needed.power, "power", power)
+        yield from self._limited("speed", f"{unit}/s", needed.rates, self._speed_limits)
+        yield from self._limited("acceleration", f"{unit}/s2", needed.accelerations)
+        yield from self._limited("power", "W", needed.power)
 
     def missing(self) -> list[str]:
         """Return the limits that the file does not give, as fields of its tables."""
@@ -358,50 +335,40 @@ class ActuatorTask:
         name: str,
         unit: str,
         values: FloatArray,
-        recommendation: str,
         limits: FloatArray | None = None,
+        recommendation: str = "",
     ) -> Iterator[Quantity]:
         """Yield a quantity `(k, n)` if any leg has a limit, by default the machine's own."""
         given_limits = actuator_limit(self.platform, name) if limits is None else limits
         if np.isfinite(given_limits).any():
-            bound = np.broadcast_to(given_limits, values.shape)
-            yield Quantity(
-                name, unit, values, bound, np.abs(values) / bound, self._legs, recommendation
-            )
+            bound, key = np.broadcast_to(given_limits, values.shape), recommendation or name
+            yield Quantity(name, unit, values, bound, np.abs(values) / bound, self._legs, key)
 
     def _strokes(self) -> Iterator[Quantity]:
         values = self.needed.coordinates
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
         middle, half_stroke = 0.5 * (low + high), 0.5 * (high - low)
         for end_name, limit, sign in (("lower", low, -1.0), ("upper", high, 1.0)):
-            fraction = np.maximum(sign * (values - middle) / half_stroke, 0.0)
-            bound = np.broadcast_to(limit, values.shape)
-            unit = self.platform.coordinate_unit
-            name, is_lower_limit = f"stroke, {end_name} end", sign < 0
             yield Quantity(
-                name, unit, values, bound, fraction, self._legs, "stroke", is_lower_limit
+                f"stroke, {end_name} end",
+                self.platform.coordinate_unit,
+                values,
+                np.broadcast_to(limit, values.shape),
+                np.maximum(sign * (values - middle) / half_stroke, 0.0),
+                self._legs,
+                "stroke",
+                at_least=sign < 0,
             )
 
     def _lasting_force(self) -> Iterator[Quantity]:
         """Yield the root mean square over a motion; at rest, the force of every pose."""
-        course, forces, limits = self.course, self._least_norm_forces, self._continuous_limit
-        is_at_rest = bool(course.pose_names)
+        forces = np.abs(self._least_norm.forces)
+        limits = actuator_limit(self.platform, "continuous_effort")
+        is_at_rest = bool(self.course.pose_names)
         if is_at_rest and np.array_equal(limits, self._force_limits[0]):
             return  # the same margin as that of the force
-        continuous_forces = np.abs(forces)
-        if not is_at_rest and len(course.time) > 1:
-            duration = course.time[-1] - course.time[0]
-            mean = np.sqrt(np.trapezoid(forces**2, course.time, axis=0) / duration)
-            continuous_forces = np.broadcast_to(mean, forces.shape)
-        if np.isfinite(limits).any():
-            bound = np.broadcast_to(limits, continuous_forces.shape)
-            yield Quantity(
-                f"continuous {self._noun}",
-                self.platform.force_unit,
-                continuous_forces,
-                bound,
-                continuous_forces / bound,
-                self._legs,
-                "continuous force",
-                over_motion=not is_at_rest,
-            )
+        if not is_at_rest and len(forces) > 1:
+            forces = np.broadcast_to(self._least_norm.rms_forces, forces.shape)
+        name, unit = f"continuous {self._noun}", self.platform.force_unit
+        for quantity in self._limited(name, unit, forces, limits, "continuous force"):
+            yield quantity._replace(over_motion=not is_at_rest)

@@ -42,6 +42,9 @@ CROSSING_DISTANCE = 0.05
 (engineering choice).
 """
 
+CAPSULE_PAIRS = ((0, 0), (0, 1), (1, 0), (1, 1))
+"""Capsule of a leg and capsule of another one: housing and rod, or crank and rod."""
+
 PATH_STEPS = 20
 """Number of steps on the path from home to a pose at rest (engineering choice)."""
 
@@ -70,9 +73,8 @@ def collision_quantities(
     Distances from the plates are for machines that give it for all legs.
     """
     sizes = [leg.thickness for leg in platform.parameters.legs]
-    radii = np.array([(0.0, 0.0) if size is None else size[:2] for size in sizes])
-    legs = [Capsules(points.base, points.middle, radii[:, 0])]
-    legs.append(Capsules(points.middle, points.tip, radii[:, 1]))
+    lower, upper = np.array([(0.0, 0.0) if size is None else size[:2] for size in sizes]).T
+    legs = [Capsules(points.base, points.middle, lower), Capsules(points.middle, points.tip, upper)]
     yield _between_legs(platform, course, legs)
     if platform.leg.has_foot or None in sizes:
         return  # pillars are fixed to their plate, and their feet slide on the floor
@@ -80,11 +82,9 @@ def collision_quantities(
     tops = ("platform", points.tip, platform.platform_joints)
     for name, joints, layout in (tops, ("base", points.base, platform.base_joints)):
         order = ring(layout)
-        plate = Capsules(joints[:, order], joints[:, np.roll(order, -1)], np.full(len(order), 0.5))
-        plate.radius[:] *= thickness
-        quantity = _from_plate(course, legs, plate, name)
-        if quantity is not None:
-            yield quantity
+        radius = np.full(len(order), 0.5 * thickness)
+        plate = Capsules(joints[:, order], joints[:, np.roll(order, -1)], radius)
+        yield from _from_plate(course, legs, plate, name)
 
 
 def plate_quantities(
@@ -118,7 +118,7 @@ def closest_legs(platform: MachineModel, pose: FloatArray) -> tuple[float, int, 
     first_leg, second_leg = np.triu_indices(platform.n_actuators, 1)
     axis_points = (points.base, points.middle, points.tip)
     distances = np.full((len(pose), len(first_leg)), np.inf)
-    for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
+    for a, b in CAPSULE_PAIRS:
         first_segment = (axis_points[a][:, first_leg], axis_points[a + 1][:, first_leg])
         second_segment = (axis_points[b][:, second_leg], axis_points[b + 1][:, second_leg])
         distances = np.minimum(distances, segment_distance(*first_segment, *second_segment))
@@ -132,30 +132,23 @@ def _between_legs(platform: MachineModel, course: Course, legs: list[Capsules]) 
     joints = (platform.base_joints, platform.platform_joints)
     floor = MEETING_DISTANCE * _mean_length(legs[0].start, legs[1].end)
     distances = []
-    for a in range(2):
-        for b in range(2):
-            first_capsules, second_capsules = legs[a].column(first_leg), legs[b].column(second_leg)
-            min_distance = first_capsules.radius + second_capsules.radius
-            if a == b:
-                joint_distance = np.linalg.norm(
-                    joints[a][first_leg] - joints[a][second_leg], axis=1
-                )
-                length_cut = np.where(
-                    joint_distance < min_distance, JOINT_LENGTH * min_distance, 0.0
-                )
-                first_capsules, second_capsules = (
-                    _shortened(capsules, length_cut, at_start=a == 0)
-                    for capsules in (first_capsules, second_capsules)
-                )
-            distance = _distance(first_capsules, second_capsules)
-            distances.append(
-                (distance, np.broadcast_to(np.maximum(min_distance, floor), distance.shape))
+    for a, b in CAPSULE_PAIRS:
+        first_capsules, second_capsules = legs[a].column(first_leg), legs[b].column(second_leg)
+        min_distance = first_capsules.radius + second_capsules.radius
+        if a == b:
+            joint_distance = np.linalg.norm(joints[a][first_leg] - joints[a][second_leg], axis=1)
+            length_cut = np.where(joint_distance < min_distance, JOINT_LENGTH * min_distance, 0.0)
+            first_capsules, second_capsules = (
+                _shortened(capsules, length_cut, at_start=a == 0)
+                for capsules in (first_capsules, second_capsules)
             )
+        distance = _distance(first_capsules, second_capsules)
+        distances.append(
+            (distance, np.broadcast_to(np.maximum(min_distance, floor), distance.shape))
+        )
     pairs = [(int(i) + 1, int(j) + 1) for i, j in zip(first_leg, second_leg, strict=True)]
     quantity = _closest(course, distances, pairs, "legs to each other")
-    meeting = _meetings(platform, course)
-    fraction = np.where(meeting, np.inf, quantity.share)
-    return quantity._replace(share=fraction)
+    return quantity._replace(share=np.where(_meetings(platform, course), np.inf, quantity.share))
 
 
 def _meetings(platform: MachineModel, course: Course) -> BoolArray:
@@ -207,7 +200,7 @@ def _crossed(
         corners_after[:, :, 0], corners_after[:, :, 2]
     )
     is_met = np.zeros((len(corners_after), len(first_leg)), dtype=bool)
-    for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
+    for a, b in CAPSULE_PAIRS:
         axis_ends = [
             (
                 axes[:, first_leg, a],
@@ -245,8 +238,8 @@ def _share_joint(platform: MachineModel) -> BoolArray:
 
 def _from_plate(
     course: Course, legs: list[Capsules], plate: Capsules, name: str
-) -> Quantity | None:
-    """Return the distances of legs from the edges of a plate that do not touch their own joint."""
+) -> Iterator[Quantity]:
+    """Yield the distances of legs from the edges of a plate that do not touch their own joint."""
     leg_ends = legs[1].end if name == "platform" else legs[0].start
     count, edges = leg_ends.shape[1], plate.start.shape[1]
     leg, edge = (index.ravel() for index in np.indices((count, edges)))
@@ -256,7 +249,7 @@ def _from_plate(
     radius = np.maximum(legs[0].radius, legs[1].radius)[leg] + edge_capsules.radius
     is_separate = _distance(joint_points, edge_starts)[0] > radius
     if not is_separate.any():
-        return None
+        return
     leg, edge_capsules = leg[is_separate], plate.column(edge[is_separate])
     distances = []
     for capsules in legs:
@@ -265,8 +258,7 @@ def _from_plate(
             leg_capsules.radius + edge_capsules.radius, leg_capsules.start.shape[:2]
         )
         distances.append((_distance(leg_capsules, edge_capsules), min_distance))
-    leg_numbers = [(int(i) + 1,) for i in leg]
-    return _closest(course, distances, leg_numbers, f"legs to the {name}")
+    yield _closest(course, distances, [(int(i) + 1,) for i in leg], f"legs to the {name}")
 
 
 def _closest(
@@ -283,7 +275,6 @@ def _closest(
         np.take_along_axis(values, worst_part, axis=0)[0]
         for values in (distances, min_distances, fractions)
     )
-
     return Quantity(name, "m", distance, limit, fraction, legs, "collision", at_least=True)
 
 

@@ -147,27 +147,19 @@ def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
     legs = reached(platform, course.motion.pose)
     mask = np.asarray(legs.all(axis=1))
     count = int((~mask).sum())
-    row = int(np.argmin(mask)) if count else 0
+    row = int(np.argmin(mask))
     leg_numbers = tuple(int(i) + 1 for i in np.flatnonzero(~legs[row]))
     text = (
         f"{legs_text(leg_numbers).capitalize()} cannot reach the pose ({course.row_label(row)}); "
         f"{count} of {len(mask)} poses are out of reach. Move less, move the middle of the motion, "
         "or take longer legs."
     )
-    margin = Margin(
-        "reach",
-        "poses",
-        float(count),
-        0.0,
-        np.inf if count else 0.0,
-        False,
-        leg_numbers,
-        None if course.pose_names or not count else float(course.time[row]),
-        course.row_label(row) if count else "all poses",
-        course.motion.pose[row].copy(),
-        text if count else "",
+    margin = _singular(course, row)._replace(
+        quantity="reach", required=float(count), legs=leg_numbers, remedy=text
     )
-    return margin, course.rows(mask) if count else course
+    if count:
+        return margin, course.rows(mask)
+    return margin._replace(share=0.0, time=None, place="all poses", remedy=""), course
 
 
 def _before_singular(
@@ -367,8 +359,8 @@ def _loaded(platform: MachineModel, payload: Payload | float | None) -> tuple[Ma
     as_model(platform)
     if payload is None:
         return platform, ""
-    payload_body = payload if isinstance(payload, Payload) else Payload(payload)
-    return with_payload(platform, payload_body), f" with {payload_body.name}"
+    body = payload if isinstance(payload, Payload) else Payload(payload)
+    return with_payload(platform, body), f" with {body.name}"
 
 
 def feasibility_record(result: Feasibility) -> dict[str, Any]:

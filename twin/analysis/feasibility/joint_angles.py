@@ -15,12 +15,13 @@ from twin.analysis.feasibility.course import (
     check_convention,
     crank_frames,
 )
+from twin.analysis.workspace.dexterity import singular_values
 from twin.analysis.workspace.search import actuator_coordinates
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray, as_instance
 from twin.errors import InputError
 from twin.machine.legs.leg import JointLimit
-from twin.model.machine_base import nearest_allowed, null_space
+from twin.model.machine_base import nearest_allowed
 from twin.model.machine_model import MachineModel, as_model
 
 JOINT_NAMES = {
@@ -97,7 +98,7 @@ def joint_quantities(
             continue
         neutral = np.array(
             [
-                at_home if limit is None or limit.neutral is None else np.array(limit.neutral)
+                at_home if limit is None or limit.neutral is None else limit.neutral
                 for limit, at_home in zip(limits, getattr(home, field)[0], strict=True)
             ]
         )
@@ -136,22 +137,22 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
 
     A change of sign of the determinant against home means that a singular pose lies between.
     """
-    singular_values, signs = _singular_values(platform, course.motion.pose)
-    home, home_sign = _singular_values(platform, platform.home[None])
-    smallest_values = singular_values[:, -1:]
-    condition = singular_values[:, :1] / np.maximum(smallest_values, 1e-300)
+    values, signs = _values_and_signs(platform, course.motion.pose)
+    home, home_sign = _values_and_signs(platform, platform.home[None])
+    smallest_values = values[:, -1:]
+    condition = values[:, :1] / np.maximum(smallest_values, 1e-300)
     min_value = np.full_like(smallest_values, MIN_SINGULAR_RATIO * home[0, -1])
-    with_other_sign = signs * home_sign[0] < 0.0
-    fraction = np.where(
-        with_other_sign[:, None], np.inf, min_value / np.maximum(smallest_values, 1e-300)
-    )
-
-    unit = "" if platform.coordinate_unit == "m" else "rad/m"
-    name = "smallest singular value"
+    with_other_sign = (signs * home_sign[0] < 0.0)[:, None]
     yield Quantity(
-        name, unit, smallest_values, min_value, fraction, [()], "singular", at_least=True
+        "smallest singular value",
+        "" if platform.coordinate_unit == "m" else "rad/m",
+        smallest_values,
+        min_value,
+        np.where(with_other_sign, np.inf, min_value / np.maximum(smallest_values, 1e-300)),
+        [()],
+        "singular",
+        at_least=True,
     )
-
     max_condition = np.full_like(condition, MAX_CONDITION_NUMBER)
     yield Quantity(
         "condition number",
@@ -164,20 +165,16 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
     )
 
 
-def _singular_values(platform: MachineModel, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _values_and_signs(platform: MachineModel, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return singular values `(k, dof)` of the scaled Jacobian and signs `(k,)` of its determinant.
 
     Of machines with constraints, over the twists that they can have, and of the rows of Jacobian
     and constraints; zero where these are no square matrix.
     """
     moment_scale = np.repeat([1.0, platform.joint_radius], 3)
-    jacobian = platform.jacobian(poses) / moment_scale
-    constraints = platform.constraints(poses) / moment_scale
-    rows = np.concatenate([jacobian, constraints], axis=1)
-    square = rows.shape[1] == 6
-    signs = np.linalg.slogdet(rows)[0] if square else np.zeros(len(poses))
-    free_jacobian = jacobian @ null_space(constraints) if constraints.shape[1] else jacobian
-    return np.linalg.svd(free_jacobian, compute_uv=False), np.asarray(signs)
+    rows = np.hstack([platform.jacobian(poses), platform.constraints(poses)]) / moment_scale
+    signs = np.linalg.slogdet(rows)[0] if rows.shape[1] == 6 else np.zeros(len(poses))
+    return singular_values(platform, poses), np.asarray(signs)
 
 
 class RequiredStroke(NamedTuple):
@@ -238,17 +235,17 @@ def required_stroke(platform: MachineModel, pose_box: PoseBox) -> RequiredStroke
         for sign in (1.0, -1.0)
         for leg in range(platform.n_actuators)
     ]
-    extreme_coordinates = np.array([end[0] for end in extremes]).reshape(2, -1)
-    extreme_poses = _poses(platform, pose_box, np.array([end[1] for end in extremes]))
-    extreme_poses = extreme_poses.reshape(2, platform.n_actuators, 7)
+    extreme_values, extreme_axes = map(np.array, zip(*extremes, strict=True))
+    minimum, maximum = extreme_values.reshape(2, -1)
+    lower_poses, upper_poses = _poses(platform, pose_box, extreme_axes).reshape(2, -1, 7)
     return RequiredStroke(
-        extreme_coordinates[0],
-        extreme_coordinates[1],
-        extreme_poses[0],
-        extreme_poses[1],
+        minimum,
+        maximum,
+        lower_poses,
+        upper_poses,
         _poses(platform, pose_box, axes[~reachable]),
-        extreme_coordinates[0] - platform.minimum_coordinates,
-        platform.maximum_coordinates - extreme_coordinates[1],
+        minimum - platform.minimum_coordinates,
+        platform.maximum_coordinates - maximum,
     )
 
 
@@ -270,13 +267,12 @@ def _extreme(
 
     spans = pose_box.high - pose_box.low
     free_axes = np.flatnonzero(spans > 0.0)
+    n = len(free_axes)
     order = canonical.order(sign * values[:, leg])
     best_extreme = (float(values[order[0], leg]), axes[order[0]])
-    if not len(free_axes):
+    if not n:
         return best_extreme
-    steps = GRADIENT_STEP * np.vstack(
-        [np.zeros(len(free_axes)), np.eye(len(free_axes)), -np.eye(len(free_axes))]
-    )
+    steps = GRADIENT_STEP * np.vstack([np.zeros(n), np.eye(n), -np.eye(n)])
 
     def slope(point: FloatArray) -> tuple[float, FloatArray]:
         stencil_axes = np.tile(pose_box.low, (len(steps), 1))
@@ -285,14 +281,12 @@ def _extreme(
             sign * actuator_coordinates(platform, _poses(platform, pose_box, stencil_axes))[:, leg]
         )
         # Out of reach beside the point: the step there is refused, not taken.
-        gradient = (
-            stencil_values[1 : len(free_axes) + 1] - stencil_values[len(free_axes) + 1 :]
-        ) / (2.0 * GRADIENT_STEP)
+        gradient = (stencil_values[1 : n + 1] - stencil_values[n + 1 :]) / (2.0 * GRADIENT_STEP)
         return float(np.nan_to_num(stencil_values[0], nan=np.inf)), np.nan_to_num(gradient)
 
     for start in _starts((axes[order][:, free_axes] - pose_box.low[free_axes]) / spans[free_axes]):
         optimum = minimize(
-            slope, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(free_axes),
+            slope, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * n,
             options={"ftol": 1e-15, "gtol": 1e-12},
         )  # fmt: skip
         if np.isfinite(optimum.fun) and optimum.fun < sign * best_extreme[0]:

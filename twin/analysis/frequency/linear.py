@@ -195,7 +195,7 @@ def slowest_shape(linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
     stiffness = 0.5 * (locked.stiffness + locked.stiffness.T)
     shape = eigh(stiffness, locked.mass)[1][:, 0]
     displacement = locked.displacement_map @ shape
-    return displacement, np.asarray(locked.mass @ shape @ np.linalg.inv(locked.displacement_map))
+    return displacement, locked.mass @ shape @ np.linalg.inv(locked.displacement_map)
 
 
 class SweepSettings(NamedTuple):

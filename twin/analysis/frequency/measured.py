@@ -242,16 +242,14 @@ def excited_reference(
     """
     count = int(np.ceil(excitation.duration / DEFAULT_PERIOD)) + 1
     time = np.asarray(np.arange(count) * DEFAULT_PERIOD, dtype=np.float64)
-    path_position, rate, path_acceleration = excitation.sample(time)
-    displacement, twist, acceleration = (
-        np.outer(values, path.twist) for values in (path_position, rate, path_acceleration)
-    )
+    samples = excitation.sample(time)
+    displacement, twist, acceleration = (np.outer(values, path.twist) for values in samples)
     pose = displaced(platform.home, displacement)
     constrained = platform.constrain(pose, twist, acceleration)
     reference = reference_of(platform, DEFAULT_PERIOD, time, *constrained)
     if not reference.reachable.all():
         raise InputError("speed, low", "the excitation leads out of reach; lower one or raise low")
-    return reference, path_position
+    return reference, samples[0]
 
 
 def _is_angle(platform: MachineModel, path: Path) -> bool:
@@ -292,9 +290,7 @@ def _estimated(
                 sine_response(input_signal[rows], received[rows], DEFAULT_PERIOD, frequency)
             )
         return joined(responses)
-    first_sample = max(
-        0, round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * WINDOW_LENGTH / DEFAULT_PERIOD)
-    )
+    first_sample = round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * WINDOW_LENGTH / DEFAULT_PERIOD)
     return sweep_response(
         input_signal[first_sample:],
         received[first_sample:],

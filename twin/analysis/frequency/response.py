@@ -100,9 +100,7 @@ class FrequencyResponse(NamedTuple):
 
     def only(self, kept: Any) -> FrequencyResponse:
         """Return the points selected by indices or by a mask `(k,)`."""
-        return FrequencyResponse(
-            self.frequency[kept], self.gain[kept], self.coherence[kept], self.deviation[kept]
-        )
+        return FrequencyResponse(*(values[kept] for values in self))
 
     def magnitude_at(self, frequency: Any) -> FloatArray:
         """Return magnitudes [dB] at frequencies [Hz], on straight lines between the points.
@@ -327,12 +325,12 @@ class Excitation(ABC):
     def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
 
-    def sample(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return displacement, speed and acceleration `(k,)` at times `(k,)` [s]."""
+    def sample(self, time: FloatArray) -> FloatArray:
+        """Return displacement, speed and acceleration `(3, k)` at times `(k,)` [s]."""
         is_excited = (time >= LEAD_IN) & (time <= self.duration)
         derivatives = np.zeros((3, len(time)))
         derivatives[:, is_excited] = self.moving(time[is_excited] - LEAD_IN)
-        return derivatives[0], derivatives[1], derivatives[2]
+        return derivatives
 
 
 class SweptSine(Excitation):
@@ -518,8 +516,7 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     coordinates = as_model(platform).inverse_kinematics(platform.home)
     lowest, highest = platform.minimum_coordinates, platform.maximum_coordinates
     free_travel = np.minimum(coordinates - lowest, highest - coordinates)
-    speed_fraction = SPEED_FRACTION
-    effort_fraction = EFFORT_FRACTION
+    speed_fraction, effort_fraction = SPEED_FRACTION, EFFORT_FRACTION
     travel_speed = TASK_SPEED * (highest - lowest)
     if takes_positions(platform):
         speed_fraction, effort_fraction = POSITION_SPEED_FRACTION, POSITION_EFFORT_FRACTION
@@ -551,15 +548,14 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     actuator_speed = np.maximum(actuator_speed, np.minimum(required_speed, speed_limit))
     rates = np.abs(path.rates)
     moving_actuators = np.flatnonzero(rates > MOVING_RATE_FRACTION * rates.max())
-    limiting = moving_actuators[
-        np.argmin(actuator_speed[moving_actuators] / rates[moving_actuators])
-    ]
+    path_speeds = actuator_speed[moving_actuators] / rates[moving_actuators]
+    limiting = moving_actuators[path_speeds.argmin()]
     limit = ""
     if actuator_speed[limiting] < required_speed[limiting]:
         limit = min(speed_limits, key=lambda name: float(speed_limits[name][limiting]))
     if limit == "force" and platform.coordinate_unit == "rad":
         limit = "torque"
-    return SuitableSpeed(float(actuator_speed[limiting] / rates[limiting]), limit)
+    return SuitableSpeed(float(path_speeds.min()), limit)
 
 
 class Spectra(NamedTuple):

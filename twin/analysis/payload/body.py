@@ -145,7 +145,8 @@ def first_lowest(masses: FloatArray) -> tuple[int, int]:
     A symmetrical machine has several, which differ by rounding.
     """
     first_row = int((masses <= masses.min() * (1.0 + MASS_TOLERANCE)).argmax())
-    return first_row // masses.shape[1], first_row % masses.shape[1]
+    row, column = divmod(first_row, masses.shape[1])
+    return row, column
 
 
 class MassSteps(NamedTuple):
@@ -185,7 +186,7 @@ def _limits(platform: MachineModel, limit: Any) -> FloatArray:
     n = platform.n_actuators
     if limit is None:
         force_limits = [leg.actuator.effort for leg in platform.parameters.legs]
-        if any(value is None for value in force_limits):
+        if None in force_limits:
             raise InputError(
                 "limit",
                 f"the file of {platform.name} gives no largest {platform.force_unit} of its "

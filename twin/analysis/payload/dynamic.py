@@ -135,15 +135,14 @@ def dynamic_payload(
     steps = mass_steps(float(masses.min()), start, step_size)
     if outcomes.all():  # every run was left out
         steps = MassSteps(None, None)
-    if steps.fails is not None:
-        repeat(np.abs(masses / steps.fails - 1.0) < sampling_error)
-    row, column = np.unravel_index(int(masses.argmin()), masses.shape)
     first_failure, frequency = None, None
     if steps.fails is not None:
+        repeat(np.abs(masses / steps.fails - 1.0) < sampling_error)
         failing = masses < steps.fails
         index = int(failing.any(axis=1).argmax())
         first_failure = positions.extensions[index]
         frequency = float(criterion.frequencies[int(failing[index].argmax())])
+    row, column = np.unravel_index(int(masses.argmin()), masses.shape)
     return DynamicPayload(
         criterion=criterion,
         extensions=positions.extensions,
@@ -177,12 +176,8 @@ def phase_bounds(
     fixed -= static_forces.fixed[..., None]
     slope -= static_forces.per_kilogram[..., None]
     force_signs = (1.0, -1.0) if machine.sense == "magnitude" else (1.0,)
-    bounds = [
-        _bounds(static_forces, fixed, slope, payload.limits, force_sign)
-        for force_sign in force_signs
-    ]
-    masses = np.concatenate([mass for mass, _ in bounds], axis=1)
-    signs = np.concatenate([sign for _, sign in bounds], axis=1)
+    bounds = [_bounds(static_forces, fixed, slope, payload.limits, sign) for sign in force_signs]
+    masses, signs = (np.concatenate(parts, axis=1) for parts in zip(*bounds, strict=True))
     worst_leg = masses.argmin(axis=1)
     rows = np.arange(len(poses))
     axis_signs = signs[rows, worst_leg]
@@ -242,8 +237,12 @@ def payload_record(
         backwards: that with rotations backwards.
     """
     search_names = (
-        *("passes_kg", "fails_kg", "first_failure"),
-        *("exact_limit_kg", "exact_position", "exact_leg"),
+        "passes_kg",
+        "fails_kg",
+        "first_failure",
+        "exact_limit_kg",
+        "exact_position",
+        "exact_leg",
     )
     shaking_names = (*search_names, "first_failure_frequency", "exact_frequency", "left_out")
     content = {
@@ -293,14 +292,8 @@ def static_figure(platform: MachineModel, result: StaticPayload) -> Any:
         ("first that does not", result.fails_kg),
     ):
         if mass is not None and np.isfinite(mass):
-            marker_mass = np.array([mass])
-            curves.append(
-                Line(
-                    f"{name}, {mass:g} kg",
-                    marker_mass,
-                    result.largest_force(marker_mass),
-                    "markers",
-                )
-            )
+            marked = np.array([mass])
+            force = result.largest_force(marked)
+            curves.append(Line(f"{name}, {mass:g} kg", marked, force, "markers"))
     panels = [Axes(f"{label} [{unit}]", curves)]
     return panels_figure(panels, "mass [kg]", title=f"{platform.name}: largest payload at rest")

@@ -106,12 +106,8 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
     """
     stroke = as_model(platform).stroke
     stroke_fractions = as_floats(shares, "shares")
-    if (
-        stroke_fractions.ndim != 1
-        or not stroke_fractions.size
-        or stroke_fractions.min() < 0.0
-        or stroke_fractions.max() > 1.0
-    ):
+    is_list = stroke_fractions.ndim == 1 and stroke_fractions.size
+    if not is_list or stroke_fractions.min() < 0.0 or stroke_fractions.max() > 1.0:
         raise InputError("shares", "must be numbers from 0 to 1, one after the other")
     actuators = DependentActuators.of(platform)
     count = len(actuators.leading)
@@ -245,11 +241,8 @@ class Criterion(NamedTuple):
         """
         peaks = axis_values(accelerations, "accelerations", ANGLE_CONVENTION)
         line_frequencies = np.atleast_1d(as_floats(frequencies, "frequencies"))
-        if (
-            line_frequencies.ndim != 1
-            or not line_frequencies.size
-            or not (line_frequencies > 0.0).all()
-        ):
+        is_list = line_frequencies.ndim == 1 and line_frequencies.size
+        if not is_list or not (line_frequencies > 0.0).all():
             raise InputError("frequencies", "must be numbers above zero, in Hz")
         if not peaks.any():
             raise InputError("accelerations", "at least one axis must move")
@@ -279,12 +272,11 @@ class Criterion(NamedTuple):
 
     def unit_accelerations(self) -> FloatArray:
         """Return `(6, 6)`: a row per axis with what its peak adds to the acceleration at rest."""
+        columns = [ACCELERATION_ROWS[axis] for axis in axis_names(ANGLE_CONVENTION)]
         rows = np.zeros((6, 6))
-        for row, (axis, peak) in enumerate(
-            zip(axis_names(ANGLE_CONVENTION), self.accelerations, strict=True)
-        ):
-            column = ACCELERATION_ROWS[axis]
-            rows[row, column] = -peak if self.reversed_rotation and column > 2 else peak
+        rows[range(6), columns] = self.accelerations
+        if self.reversed_rotation:
+            rows[:, 3:] *= -1.0
         return rows
 
     def actuator_speeds(self, platform: MachineModel, pose: Any, frequency: Any) -> FloatArray:
@@ -396,12 +388,7 @@ class VibrationTest:
         samples: int = PERIOD_SAMPLES,
     ) -> Runs:
         """Return the largest masses at centre poses `(k, 7)` for one frequency [Hz]."""
-        course = criterion.samples(frequency, samples)
-        motion = Motion(
-            np.ascontiguousarray(course.pose),
-            np.ascontiguousarray(course.twist),
-            np.ascontiguousarray(course.acceleration),
-        )
+        motion = Motion(*map(np.ascontiguousarray, criterion.samples(frequency, samples)))
         legs = self.payload.platform.constants.legs
         constants: tuple[Any, ...] = (self._unit, self._empty, legs, motion, self._limits)
         results = np.empty((len(centers), 3))

@@ -16,6 +16,7 @@ from twin.analysis.tuning.tuning import (
     Gain,
     StepSpecification,
     StepStudy,
+    velocity_gain,
 )
 from twin.basics.arrays import FloatArray, as_flag
 from twin.charts.panels import round_below
@@ -131,9 +132,8 @@ class VelocityStudy(StepStudy):
         required_gain = holding_forces / (WEIGHT_SPEED_FRACTION * actuator_limit(platform, "speed"))
         inertia_ratio = max(inertia_ratio, float(required_gain.max()) / THESIS_GAINS[0])
         low, high = (float(f"{inertia_ratio * gain:.3g}") for gain in THESIS_GAINS)
-        cranks = platform.coordinate_unit == "rad"
-        name, unit = ("crank_velocity_gain", "N m s/rad") if cranks else ("velocity_gain", "N s/m")
-        return Gain(name, unit, low, high, low), Gain("velocity_time", "s", *THESIS_TIMES)
+        gain = Gain(*velocity_gain(platform), low, high, low)
+        return gain, Gain("velocity_time", "s", *THESIS_TIMES)
 
     def step_size(self, platform: MachineModel) -> float:
         """Return the speed [m/s] or [rad/s] of the actuator that moves most."""
@@ -154,13 +154,8 @@ class VelocityStudy(StepStudy):
         """
         direction, size = heave_direction(platform), self.step_size(platform)
         gain, time = gains
-        controller = VelocityStep(
-            platform,
-            size * direction,
-            carried=self.carried,
-            velocity_gain=gain,
-            velocity_time=time,
-        )
+        settings = {"velocity_gain": gain, "velocity_time": time}
+        controller = VelocityStep(platform, size * direction, carried=self.carried, **settings)
         simulation = self.simulated(platform, controller, self.duration)
         if simulation is None:
             return self.no_response()
@@ -271,4 +266,4 @@ class PositionStudy(StepStudy):
         n = platform.n_deflections
         actuator_lengths = simulation.lengths - (simulation.deflection[:, :n] if n else 0.0)
         relative_response = (actuator_lengths - actuator_lengths[0]) @ step / float(step @ step)
-        return self.time, np.asarray(relative_response[-n_steps - 1 :])
+        return self.time, relative_response[-n_steps - 1 :]

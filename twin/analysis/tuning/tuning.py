@@ -286,25 +286,20 @@ def search_bounds(
         if len(trials) > MAX_ITERATIONS:
             return Search(tuple(trials), False, f"not met after {MAX_ITERATIONS} iterations")
         slopes = task.slopes(position, violations)
-        accepted_trial = None
-        while accepted_trial is None and region >= MIN_REGION:
+        while region >= MIN_REGION:
             step, predicted = _step(violations, slopes, position, region)
             trial = np.clip(position + step, 0.0, 1.0)
             trial_violations = task.violations(trial)
             decrease = violations.max() - trial_violations.max()
             expected_decrease = violations.max() - predicted
             if decrease > 0.0:
-                accepted_trial = trial, trial_violations
-                region = min(
-                    1.0,
-                    region
-                    * (REGION_GROWTH if decrease > MIN_DECREASE_RATIO * expected_decrease else 1.0),
-                )
-            else:
-                region *= 0.5
-        if accepted_trial is None:
+                if decrease > MIN_DECREASE_RATIO * expected_decrease:
+                    region = min(1.0, region * REGION_GROWTH)
+                break
+            region *= 0.5
+        else:
             return Search(tuple(trials), False, "no better parameters near the last ones")
-        position, violations = accepted_trial
+        position, violations = trial, trial_violations
         trials.append(task.trial(position, violations))
         report_trial(trials[-1])
     return Search(tuple(trials), True, "all bounds are kept")
@@ -335,12 +330,9 @@ class _Task:
             shift = GRADIENT_STEP if position[k] + GRADIENT_STEP <= 1.0 else -GRADIENT_STEP
             shifted_position[k] += shift
             shifted_violations = self.violations(shifted_position)
-            is_comparable = shifted_violations.shape == violations.shape
-            columns.append(
-                (shifted_violations - violations) / shift
-                if is_comparable
-                else np.zeros_like(violations)
-            )
+            if shifted_violations.shape != violations.shape:
+                shifted_violations = violations
+            columns.append((shifted_violations - violations) / shift)
         return np.column_stack(columns)
 
     def trial(self, position: FloatArray, violations: FloatArray) -> Trial:
@@ -362,7 +354,7 @@ def _step(
         cost, np.hstack([slopes, -ones]), -violations, bounds=[*bounds, (None, None)]
     )
     if solution.x[m] > -BOUND_MARGIN:
-        return np.asarray(solution.x[:m]), float(solution.x[m])
+        return solution.x[:m], float(solution.x[m])
     step_sides = np.vstack([np.eye(m), -np.eye(m)])
     shortest_step = linprog(
         cost,
@@ -370,7 +362,7 @@ def _step(
         np.append(-BOUND_MARGIN - violations, np.zeros(2 * m)),
         bounds=[*bounds, (0.0, None)],
     )
-    return np.asarray(shortest_step.x[:m]), -BOUND_MARGIN
+    return shortest_step.x[:m], -BOUND_MARGIN
 
 
 class Gain(NamedTuple):
@@ -409,6 +401,12 @@ class Tuning(NamedTuple):
         return step_figures(self.time, response, self.specification)
 
 
+def velocity_gain(platform: MachineModel) -> tuple[str, str]:
+    """Return key and unit of a machine's velocity gain in the [control] table."""
+    cranks = platform.coordinate_unit == "rad"
+    return ("crank_velocity_gain", "N m s/rad") if cranks else ("velocity_gain", "N s/m")
+
+
 def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
     """Return a complete [control] table: gains found, and the machine's own for the other loop.
 
@@ -420,11 +418,9 @@ def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
     configured = configured_gains(as_model(platform))
     gain, time = suitable_velocity_loop(platform, DEFAULT_PERIOD)
     position, integral = suitable_position_loop(platform, DEFAULT_PERIOD)
-    own_gain = ("crank_velocity_gain", "N m s/rad")
-    if platform.coordinate_unit == "m":
-        own_gain = ("velocity_gain", "N s/m")
+    own_gain, unit = velocity_gain(platform)
     entries = {
-        own_gain[0]: (float(gain.mean()), own_gain[1]),
+        own_gain: (float(gain.mean()), unit),
         "velocity_time": (float(time.mean()), "s"),
         "position_gain": (position, "1/s"),
         "position_integral": (integral, "1/s2"),

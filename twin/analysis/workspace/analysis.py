@@ -242,14 +242,10 @@ def workspace_results(workspace: Workspace) -> Results:
 
 
 def _range_rows(workspace: Workspace) -> Iterator[Row]:
-    for axis_range in workspace.ranges:
-        scale, unit = (1e3, "mm") if axis_range.unit == "m" else (DEGREES_PER_RADIAN, "deg")
-        low, high = (f"{scale * end:+.4g}" for end in axis_range.span)
-        yield (
-            f"{axis_range.axis}, others held",
-            f"{low} to {high} {unit}",
-            "; ".join(axis_range.ends),
-        )
+    for name, si_unit, span, ends in workspace.ranges:
+        scale, unit = (1e3, "mm") if si_unit == "m" else (DEGREES_PER_RADIAN, "deg")
+        low, high = (f"{scale * end:+.4g}" for end in span)
+        yield f"{name}, others held", f"{low} to {high} {unit}", "; ".join(ends)
 
 
 def _volume_rows(workspace: Workspace) -> Iterator[Row]:
@@ -279,8 +275,7 @@ def _volume_rows(workspace: Workspace) -> Iterator[Row]:
 
 
 def _dexterity_rows(workspace: Workspace) -> Iterator[Row]:
-    at_center = workspace.dexterity
-    over_workspace = workspace.conditioning
+    at_center, over_workspace = workspace.dexterity, workspace.conditioning
     singular = workspace.singular
     unit = " rad/m" if workspace.platform.coordinate_unit == "rad" else ""
     yield "condition number at the centre", f"{1.0 / at_center.conditioning:.4g}", "1: best"
@@ -324,8 +319,7 @@ def _stiffness_rows(workspace: Workspace) -> Iterator[Row]:
             softest, stiffest = (
                 getattr(values, f"{side}_{name}") for side in ("softest", "stiffest")
             )
-            value = f"{softest:.4g} to {stiffest:.4g}"
-            value += "" if unit == "1" else f" {unit}"
+            value = f"{softest:.4g} to {stiffest:.4g} {unit}".removesuffix(" 1")
             yield f"stiffness {where}, {name}", value, note
 
 
@@ -344,12 +338,8 @@ def workspace_content(workspace: Workspace) -> dict[str, Any]:
         "parameters": workspace.platform.hash,
         "center": workspace.center,
         "ranges": {
-            axis_range.axis: {
-                "unit": axis_range.unit,
-                "span": axis_range.span,
-                "ends": axis_range.ends,
-            }
-            for axis_range in workspace.ranges
+            name: {"unit": unit, "span": span, "ends": ends}
+            for name, unit, span, ends in workspace.ranges
         },
         "workspace": _region_content(workspace.region),
         "orientation_workspace": attitudes and _region_content(attitudes),
@@ -411,10 +401,9 @@ def surface_figure(workspace: Workspace) -> Any:
             "%{surfacecolor:.3~g}",
         )  # fmt: skip
         figure.add_trace(surface, row=1, col=column)
-        titles = (_axis_title(name) for name in chart.axes)
         scene: dict[str, Any] = {
-            name: {"title": {"text": title}}
-            for name, title in zip(("xaxis", "yaxis", "zaxis"), titles, strict=True)
+            f"{letter}axis": {"title": {"text": _axis_title(name)}}
+            for letter, name in zip("xyz", chart.axes, strict=True)
         }
         scene |= {"aspectmode": "data" if workspace.attitudes else "cube", "camera": CAMERA_VIEW}
         figure.update_scenes(scene, row=1, col=column)
@@ -487,11 +476,8 @@ def maps_figure(workspace: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
         f"softest rotation [{rotation_unit}]": [plane.stiffness.softest_rotation for plane in maps],
     }
     inner_height = len(quantities) * MAP_HEIGHT - MAP_GAP
-    figure = subplots.make_subplots(
-        len(quantities),
-        len(maps),
-        vertical_spacing=MAP_GAP / inner_height,
-    )
+    spacing = MAP_GAP / inner_height
+    figure = subplots.make_subplots(len(quantities), len(maps), vertical_spacing=spacing)
     for row, (name, fields) in enumerate(quantities.items(), start=1):
         bottom, top = figure.get_subplot(row, 1).yaxis.domain
         bar = {"y": 0.5 * (bottom + top), "len": top - bottom, "thickness": 12}

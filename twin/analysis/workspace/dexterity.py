@@ -42,7 +42,7 @@ from twin.errors import InputError
 from twin.model.machine_base import null_space
 from twin.model.machine_model import MachineModel, as_model
 
-PILLAR_AXES = (2, 3, 4)
+PILLAR_AXES = [2, 3, 4]
 """Twist entries that a machine on pillars can choose: height, and turning about x and y."""
 
 MAP_POINTS = 101
@@ -88,8 +88,8 @@ def dexterity(platform: MachineModel, pose: Any) -> Dexterity:
     """
     poses = as_pose(pose)
     shape = poses.shape[:-1]
-    home = _singular_values(platform, as_model(platform).home[None])
-    values = _singular_values(platform, poses.reshape(-1, 7))
+    home = singular_values(platform, as_model(platform).home[None])
+    values = singular_values(platform, poses.reshape(-1, 7))
     with np.errstate(invalid="ignore", over="ignore"):
         volume = np.prod(values, axis=1) / np.prod(home)
         measures = (values[:, -1] / values[:, 0], values[:, -1], volume)
@@ -105,7 +105,7 @@ def conditioning_over(region: Region) -> Conditioning:
     return Conditioning(float(mean), float(lowest), float(highest), float(values.smallest.min()))
 
 
-def _singular_values(platform: MachineModel, poses: FloatArray) -> FloatArray:
+def singular_values(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return singular values `(m, dof)`, the largest first; NaN where there is no Jacobian."""
     moment_scale = np.repeat([1.0, platform.joint_radius], 3)
     scaled_jacobians = jacobians(platform, poses) / moment_scale
@@ -186,7 +186,7 @@ def stiffness_range(platform: MachineModel, pose: Any, stiffness: Any = None) ->
         translation = np.linalg.eigvalsh(matrices[:, :translations, :translations])
         rotation = np.linalg.eigvalsh(matrices[:, translations:, translations:])
         eigenvalue_ends = (translation[:, 0], translation[:, -1], rotation[:, 0], rotation[:, -1])
-        extremes[:, finite] = np.array(eigenvalue_ends)
+        extremes[:, finite] = eigenvalue_ends
     return StiffnessRange(*(row.reshape(shape) for row in extremes))
 
 
@@ -206,8 +206,7 @@ def stiffness_over(region: Region, stiffness: Any = None) -> StiffnessRange:
 
 def _chosen_twists(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return the twists `(m, 6, 3)` per unit rate of the free coordinates of pillars."""
-    unit = np.eye(6)[list(PILLAR_AXES)]
-    twists = platform.constrain(poses[:, None], unit).twist
+    twists = platform.constrain(poses[:, None], np.eye(6)[PILLAR_AXES]).twist
     return np.swapaxes(twists, 1, 2)
 
 

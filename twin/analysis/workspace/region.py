@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.workspace.search import (
-    BISECTION_STEPS,
     Admissible,
     Cause,
     Chart,
     Rays,
+    bisected,
     cause_text,
     dof_axes,
     extent,
@@ -126,7 +126,7 @@ def volume_nodes(region: Region) -> tuple[FloatArray, FloatArray]:
     radii = rays.start[:, None] + half_length * (1.0 + node_positions)
     poses = region.chart.along(rays.directions[rays.ray][:, None], radii)
     weights = region.weights[rays.ray][:, None] * half_length * node_weights * radii**2
-    return poses.reshape(-1, 7), np.asarray(weights.ravel())
+    return poses.reshape(-1, 7), weights.ravel()
 
 
 def _volume(chart: Chart, weights: FloatArray, start: FloatArray, stop: FloatArray) -> float:
@@ -160,14 +160,14 @@ def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange
         chart = Chart.about(platform, (axis,), center)
         admissible = Admissible(platform, chart.center)
         (low, low_end), (high, high_end) = (_end(chart, admissible, side) for side in (-1.0, 1.0))
-        unit = "m" if axis in ("x", "y", "z") else "rad"
+        unit = "m" if axis in "xyz" else "rad"
         ranges.append(AxisRange(axis, unit, (low, high), (low_end, high_end)))
     return tuple(ranges)
 
 
 def _end(chart: Chart, admissible: Admissible, direction: float) -> tuple[float, str]:
     """Return the last value [m] or [rad] of a chart's one axis on a side, and what ends it."""
-    inner_value, outer_value = 0.0, None
+    inner_value = 0.0
     search_range = direction * chart.bound * float(chart.scale[0])
     for values in np.array_split(
         search_range * np.arange(1, AXIS_SAMPLES + 1) / AXIS_SAMPLES, SEARCH_PARTS
@@ -175,17 +175,17 @@ def _end(chart: Chart, admissible: Admissible, direction: float) -> tuple[float,
         is_inside = admissible.inside(chart.poses(values[:, None]))
         if not is_inside.all():
             first_outside = int(is_inside.argmin())
-            inner_value = float(values[first_outside - 1]) if first_outside else inner_value
-            outer_value = float(values[first_outside])
+            inner_value = values[first_outside - 1] if first_outside else inner_value
+            outer_value = values[first_outside]
             break
-        inner_value = float(values[-1])
-    if outer_value is None:
-        return inner_value, cause_text(Cause.NONE, 0, "")
-    for _ in range(BISECTION_STEPS):
-        trial_value = 0.5 * (inner_value + outer_value)
-        if admissible.inside(chart.poses(np.array([[trial_value]])))[0]:
-            inner_value = trial_value
-        else:
-            outer_value = trial_value
-    cause, leg = admissible.causes(chart.poses(np.array([[outer_value]])))
-    return inner_value, cause_text(cause[0], leg[0], chart.platform.parameters.leg.coordinate)
+        inner_value = values[-1]
+    else:
+        return float(inner_value), cause_text(Cause.NONE, 0, "")
+    inner, outer = bisected(
+        lambda values: admissible.inside(chart.poses(values[:, None])),
+        np.array([inner_value]),
+        np.array([outer_value]),
+    )
+    cause, leg = admissible.causes(chart.poses(outer[:, None]))
+    coordinate = chart.platform.parameters.leg.coordinate
+    return float(inner[0]), cause_text(cause[0], leg[0], coordinate)

@@ -31,7 +31,7 @@ of 6-dof parallel manipulators, 1990.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -285,14 +285,9 @@ def plates_apart(platform: MachineModel) -> bool:
     if platform.leg.has_foot:
         return False
     tips = platform.home[:3] + rotated(platform.home[3:], platform.platform_joints)
-    rings = [
-        joints[ring(corners)][None]
-        for joints, corners in (
-            (platform.base_joints, platform.base_joints),
-            (tips, platform.platform_joints),
-        )
-    ]
-    return bool(polygon_distance(*rings)[0] > 0.0)
+    base = platform.base_joints
+    base_ring, platform_ring = base[ring(base)], tips[ring(platform.platform_joints)]
+    return bool(polygon_distance(base_ring[None], platform_ring[None])[0] > 0.0)
 
 
 def plate_heights(platform: MachineModel, poses: FloatArray) -> FloatArray:
@@ -383,7 +378,7 @@ class Admissible:
         has_no_pose = np.isnan(poses).any(axis=1)
         cause[has_no_pose], is_within[has_no_pose] = Cause.NONE, True
         cause[has_no_pose & np.isfinite(poses[:, 3])] = Cause.PLANES
-        return cause.astype(np.int64), np.where(is_within, 0, leg + 1).astype(np.int64)
+        return cause, np.where(is_within, 0, leg + 1)
 
 
 def cause_text(cause: Any, leg: Any, coordinate_name: str) -> str:
@@ -438,14 +433,11 @@ def shell_exits(platform: MachineModel, pose: FloatArray, directions: FloatArray
     half_linear_term = directions @ offsets.T
     squared_offsets = np.einsum("ij,ij->i", offsets, offsets)
     distances = np.full(directions.shape[:-1], np.inf)
-    for radii, outward in (
-        (platform.maximum_coordinates, True),
-        (platform.minimum_coordinates, False),
-    ):
+    for radii, side in ((platform.maximum_coordinates, 1.0), (platform.minimum_coordinates, -1.0)):
         discriminant = half_linear_term**2 - (squared_offsets - radii**2)
         root = np.sqrt(np.maximum(discriminant, 0.0))
         # From inside the outer sphere the far root is ahead; the inner one is met at the near root.
-        distance = -half_linear_term + root if outward else -half_linear_term - root
+        distance = -half_linear_term + side * root
         distance = np.where((discriminant < 0.0) | (distance < 0.0), np.inf, distance)
         distances = np.minimum(distances, distance.min(axis=-1))
     return distances
@@ -499,9 +491,7 @@ def third_turn(platform: MachineModel) -> bool:
     if platform.leg.has_crank:
         points.append(platform.first_axes)
     geometry = np.hstack([*points, limits])
-    rotated_geometry = np.hstack(
-        [*(points_of_side @ rotation.T for points_of_side in points), limits]
-    )
+    rotated_geometry = np.hstack([*(vectors @ rotation.T for vectors in points), limits])
     distance = np.abs(rotated_geometry[:, None] - geometry[None]).max(axis=2).min(axis=1)
     return bool(distance.max() <= SYMMETRY_TOLERANCE)
 
@@ -557,8 +547,7 @@ def search(chart: Chart, directions: FloatArray, radius_limit: float | None = No
     max_radius = extent(chart, directions) if radius_limit is None else radius_limit
     while True:
         sample_radii = max_radius * np.arange(RAY_SAMPLES + 1) / RAY_SAMPLES
-        radii = np.broadcast_to(sample_radii, (len(directions), RAY_SAMPLES + 1))
-        poses = chart.along(directions[:, None], radii)
+        poses = chart.along(directions[:, None], sample_radii)
         is_inside = admissible.inside(poses.reshape(-1, 7)).reshape(len(directions), -1)
         if max_radius >= chart.bound or not is_inside[:, -1].any():
             break
@@ -566,37 +555,44 @@ def search(chart: Chart, directions: FloatArray, radius_limit: float | None = No
     ray, sample_index = np.nonzero(is_inside[:, 1:] != is_inside[:, :-1])
     is_leaving = is_inside[ray, sample_index]
     lower_radius, upper_radius = sample_radii[sample_index], sample_radii[sample_index + 1]
-    for _ in range(BISECTION_STEPS):
-        trial_radius = 0.5 * (lower_radius + upper_radius)
-        is_same_side = admissible.inside(chart.along(directions[ray], trial_radius)) == is_leaving
-        lower_radius = np.where(is_same_side, trial_radius, lower_radius)
-        upper_radius = np.where(is_same_side, upper_radius, trial_radius)
+    lower_radius, upper_radius = bisected(
+        lambda radii: admissible.inside(chart.along(directions[ray], radii)) == is_leaving,
+        lower_radius,
+        upper_radius,
+    )
     rays_inside_at_end = np.flatnonzero(is_inside[:, -1])
     rays_inside_at_start = np.flatnonzero(is_inside[:, 0])
-    segment_starts = _sorted(
+    _, starts = _sorted(
         np.r_[rays_inside_at_start, ray[~is_leaving]],
         np.r_[np.zeros(len(rays_inside_at_start)), upper_radius[~is_leaving]],
     )
-    segment_ends = _sorted(
+    segment_rays, stops = _sorted(
         np.r_[ray[is_leaving], rays_inside_at_end],
         np.r_[lower_radius[is_leaving], np.full(len(rays_inside_at_end), max_radius)],
     )
     exits = np.zeros(len(directions))
     # Written from the last segment to the first, so that the first one stays.
-    exits[segment_ends[0][::-1]] = segment_ends[1][::-1]
+    exits[segment_rays[::-1]] = stops[::-1]
     exits[~is_inside[:, 0]] = 0.0
     causes = np.full(len(directions), int(Cause.NONE))
     legs = np.zeros(len(directions), dtype=np.int64)
     first_exits = np.flatnonzero(is_leaving)[::-1]
-    causes[ray[first_exits]], legs[ray[first_exits]] = (
-        array[::-1]
-        for array in admissible.causes(
-            chart.along(directions[ray[is_leaving]], upper_radius[is_leaving])
-        )
+    rays_out = ray[first_exits]
+    causes[rays_out], legs[rays_out] = admissible.causes(
+        chart.along(directions[rays_out], upper_radius[first_exits])
     )
-    return Rays(
-        directions, exits, causes, legs, segment_starts[0], segment_starts[1], segment_ends[1]
-    )
+    return Rays(directions, exits, causes, legs, segment_rays, starts, stops)
+
+
+def bisected(
+    is_before: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the last values `(m,)` between `low` and `high` before a change, the first after."""
+    for _ in range(BISECTION_STEPS):
+        middle = 0.5 * (low + high)
+        before = is_before(middle)
+        low, high = np.where(before, middle, low), np.where(before, high, middle)
+    return low, high
 
 
 def extent(chart: Chart, directions: FloatArray) -> float:
@@ -610,28 +606,19 @@ def extent(chart: Chart, directions: FloatArray) -> float:
     bound = chart.bound
     while True:
         sample_radii = bound * np.arange(1, COARSE_SAMPLES + 1) / COARSE_SAMPLES
-        poses = chart.along(
-            some_directions[:, None],
-            np.broadcast_to(sample_radii, (len(some_directions), COARSE_SAMPLES)),
-        )
-        is_inside = (
-            admissible.inside(poses.reshape(-1, 7)).reshape(len(some_directions), -1).any(axis=0)
-        )
+        poses = chart.along(some_directions[:, None], sample_radii)
+        is_inside = admissible.inside(poses.reshape(-1, 7)).reshape(poses.shape[:2]).any(axis=0)
         last_inside = int(np.flatnonzero(is_inside)[-1]) + 1 if is_inside.any() else 0
         # An eighth of the samples inside resolves the extent; below a millionth the search ends.
         if last_inside >= COARSE_SAMPLES // 8 or bound < 1e-6 * chart.bound:
-            return float(
-                min(
-                    chart.bound,
-                    RAY_MARGIN * sample_radii[max(last_inside, 1) - 1] + sample_radii[0],
-                )
-            )
+            farthest = RAY_MARGIN * sample_radii[max(last_inside, 1) - 1] + sample_radii[0]
+            return float(min(chart.bound, farthest))
         bound = float(sample_radii[min(4 * last_inside + 3, COARSE_SAMPLES - 1)])
 
 
 def _sorted(ray: IndexArray, radius: FloatArray) -> tuple[IndexArray, FloatArray]:
     order = np.lexsort((radius, ray))
-    return ray[order].astype(np.int64), radius[order]
+    return ray[order], radius[order]
 
 
 def sphere(count: int) -> tuple[FloatArray, FloatArray]:
@@ -676,9 +663,8 @@ def singular_distance(
         raise InputError("platform", f"{chart.platform.name} has no square Jacobian")
     size = chart.bound if radius_limit is None else radius_limit
     sample_radii = size * np.arange(SINGULAR_SAMPLES + 1) / SINGULAR_SAMPLES
-    shape = (len(directions), SINGULAR_SAMPLES + 1)
-    poses = chart.along(directions[:, None], np.broadcast_to(sample_radii, shape))
-    values = determinants(chart.platform, poses.reshape(-1, 7)).reshape(shape)
+    poses = chart.along(directions[:, None], sample_radii)
+    values = determinants(chart.platform, poses.reshape(-1, 7)).reshape(poses.shape[:2])
     home_sign = np.sign(values[0, 0])
     if not home_sign:
         raise InputError("center", "is a singular pose")
@@ -690,11 +676,12 @@ def singular_distance(
     sample_index = has_other_sign.argmax(axis=1)
     ray = np.flatnonzero(has_other_sign.any(axis=1) & (sample_index < first_missing))
     low, high = sample_radii[sample_index[ray] - 1], sample_radii[sample_index[ray]]
-    for _ in range(BISECTION_STEPS):
-        trial_radius = 0.5 * (low + high)
-        trial_values = determinants(chart.platform, chart.along(directions[ray], trial_radius))
-        is_before = home_sign * trial_values > 0.0
-        low, high = np.where(is_before, trial_radius, low), np.where(is_before, high, trial_radius)
     distances = np.full(len(directions), np.inf)
-    distances[ray] = low
+    distances[ray], _ = bisected(
+        lambda radii: (
+            home_sign * determinants(chart.platform, chart.along(directions[ray], radii)) > 0.0
+        ),
+        low,
+        high,
+    )
     return distances

@@ -78,7 +78,7 @@ class LinearEstimate:
     @property
     def standard_errors(self) -> FloatArray:
         """Standard errors `(p,)`; the prior standard deviation of a parameter that was fixed."""
-        return np.asarray(np.sqrt(np.diag(self.covariance)))
+        return np.sqrt(np.diag(self.covariance))
 
     def starting_values(self, parameters: Sequence[Parameter]) -> FloatArray:
         """Return the estimates of those parameters that have one, and nominal values of others."""
@@ -261,7 +261,7 @@ class _Problem:
             is_physical = (self._moments(start + fraction * (end - start)) > border).all()
             feasible, infeasible = (fraction, infeasible) if is_physical else (feasible, fraction)
             fraction = 0.5 * (feasible + infeasible)
-        return np.asarray(start + feasible * (end - start))
+        return start + feasible * (end - start)
 
 
 def _nominal_sum(body: Body) -> float:
@@ -285,7 +285,7 @@ def _noise(model: LinearModel, n: int) -> FloatArray:
 def _by_leg(rows: FloatArray, legs: Any, n: int) -> FloatArray:
     """Return the root mean squares `(n,)` of rows, leg by leg."""
     counts = np.maximum(np.bincount(legs, minlength=n), 1)
-    return np.asarray(np.sqrt(np.bincount(legs, rows**2, minlength=n) / counts))
+    return np.sqrt(np.bincount(legs, rows**2, minlength=n) / counts)
 
 
 def _autocorrelation_factor(rows: FloatArray, legs: Any, n: int) -> FloatArray:

@@ -253,11 +253,10 @@ def regressor(
     unknowns.append(np.array([nominal_value(platform.parameters, path) for path in single]))
     # Scales and biases of signals alone have no such columns.
     matrix = np.concatenate([np.empty((*forces.shape, 0)), *column_blocks], axis=-1)
-    return Regressor(
-        matrix,
-        forces - matrix @ np.concatenate(unknowns),
-        is_moving,
-    )
+    return Regressor(matrix, forces - matrix @ np.concatenate(unknowns), is_moving)
+
+
+_constants_and_slopes = lru_cache(maxsize=16)(constants_and_slopes)
 
 
 def _forces_and_slopes(
@@ -286,7 +285,7 @@ def _forces_and_slopes(
     run_checked(inverse_dynamics_batch, (tilted, legs), (*arrays, forces), legs)
     slopes = np.empty((count, n, len(paths)))
     if paths:
-        body_slopes, leg_slopes = _constants(platform.parameters, tuple(paths))
+        body_slopes, leg_slopes = _constants_and_slopes(platform.parameters, tuple(paths))
         constants = DifferentiatedConstants(body_slopes.copy(), leg_slopes)
         constants.body[0, BODY_GRAVITY : BODY_GRAVITY + 3] += field
         states = States(*arrays)
@@ -321,11 +320,6 @@ def _thick(body: Body) -> Body:
         return body
     numbers[DIAGONAL_ENTRIES] += MOMENT_INCREASE * numbers[DIAGONAL_ENTRIES].sum()
     return Body(body.table, tuple(numbers.tolist()))
-
-
-@lru_cache(maxsize=16)
-def _constants(parameters: Any, paths: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
-    return constants_and_slopes(parameters, paths)
 
 
 def _of_motors(

@@ -223,7 +223,7 @@ class Search:
 
     def values(self, x: FloatArray) -> FloatArray:
         """Return the values in SI of scaled parameters `(..., p)`."""
-        return np.asarray(self.nominal + self.prior_stds * x)
+        return self.nominal + self.prior_stds * x
 
     def rescale(self, x: FloatArray) -> None:
         """Take the root mean squares of the errors at `x` for the noise of the windows.

@@ -197,7 +197,7 @@ class PredictionProblem:
             Richardson, The deferred approach to the limit (1927).
         """
         coarse, fine = (self.finer(substeps).errors(values) for substeps in (factor // 2, factor))
-        return np.asarray((4.0 * fine - coarse) / 3.0)
+        return (4.0 * fine - coarse) / 3.0
 
     def errors(self, values: FloatArray) -> FloatArray:
         """Return the prediction errors `(..., W, m)` of parameters `(..., p)` in SI.
@@ -208,7 +208,7 @@ class PredictionProblem:
             InputError: values that no machine can have.
         """
         errors = self._of_all(np.atleast_2d(values))
-        return np.asarray(errors.reshape(*np.shape(values)[:-1], *errors.shape[1:]))
+        return errors.reshape(*np.shape(values)[:-1], *errors.shape[1:])
 
     def linearised(self, values: FloatArray, steps: FloatArray | None = None) -> Linear:
         """Return errors and slopes at parameters `(p,)` in SI.

@@ -217,7 +217,7 @@ def _held(channel: Channel, time: FloatArray) -> FloatArray:
     """Return commands at other times: each stays until the next one."""
     max_departure = MAX_JITTER * float(time[1] - time[0])
     rows = np.searchsorted(channel.time, time + max_departure, side="right") - 1
-    return np.asarray(channel.values[np.maximum(rows, 0)])
+    return channel.values[np.maximum(rows, 0)]
 
 
 class Motion(NamedTuple):

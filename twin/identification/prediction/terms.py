@@ -103,7 +103,7 @@ class FreeTerms:
     @cached_property
     def _rotation(self) -> FloatArray:
         """Rotations `(T, 3, 3)` from platform to base axes."""
-        return np.asarray(rotation_matrix(self._motion.pose[:, 3:]))
+        return rotation_matrix(self._motion.pose[:, 3:])
 
     @cached_property
     def _in_platform_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:

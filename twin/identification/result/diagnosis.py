@@ -143,7 +143,7 @@ def _moved(parameter: Parameter, nominal: float) -> Parameter:
 def _orthonormal(columns: FloatArray) -> FloatArray:
     """Return an orthonormal basis of columns, without directions that hardly have an effect."""
     left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return np.asarray(left[:, sizes > 1e-6 * max(float(sizes.max(initial=0.0)), 1e-300)])
+    return left[:, sizes > 1e-6 * max(float(sizes.max(initial=0.0)), 1e-300)]
 
 
 def _sentence(candidate: Candidate, sizes: FloatArray) -> str:

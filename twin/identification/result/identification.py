@@ -239,7 +239,7 @@ class Identification:
     @property
     def standard_errors(self) -> FloatArray:
         """Standard errors `(p,)` of the estimates in SI."""
-        return np.asarray(np.sqrt(np.diag(self.covariance)))
+        return np.sqrt(np.diag(self.covariance))
 
     @property
     def intervals(self) -> FloatArray:
@@ -251,7 +251,7 @@ class Identification:
     def correlation(self) -> FloatArray:
         """Correlations `(p, p)` of the estimates."""
         errors = self.standard_errors
-        return np.asarray(self.covariance / np.outer(errors, errors))
+        return self.covariance / np.outer(errors, errors)
 
     @property
     def unit(self) -> tuple[float, str]:

@@ -421,7 +421,7 @@ def _decided(
     if not kept:
         return None, left_to_forces
     decision = seen.decide(if_unobservable)
-    if not decision.free and (forces is None or not forces.shown):
+    if not decision.free and not shown:
         raise InputError(
             "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
         )
@@ -485,7 +485,7 @@ def _fits(
             pairs.append((_size(_encoder_errors(problem, nominal)), _size(final_errors)))
             times.append(problem.times[:, 0])
             rows.append(np.swapaxes(final_errors, 1, 2).reshape(-1, final_errors.shape[1]))
-        sizes = np.hstack([np.array(pair) for pair in pairs])
+        sizes = np.hstack(pairs)
         fits.append(Fit(name, sizes.shape[1], *np.sqrt((sizes**2).mean(axis=1)).tolist()))
         sizes_of_parts.append(sizes)
     sizes, time = np.hstack(sizes_of_parts), np.concatenate(times)

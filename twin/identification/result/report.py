@@ -59,14 +59,13 @@ def _parameter_table(result: Identification) -> Table:
     columns = zip(result.parameters, result.values, result.margins * errors, errors, strict=True)
     rows = [
         (
-            *(
-                parameter.path,
-                number(parameter.nominal, 5),
-                number(value),
-                _interval(half_width),
-                parameter.unit,
-            ),
-            *(number(parameter.prior_std, 2), f"{100.0 * error / parameter.prior_std:.2g} %"),
+            parameter.path,
+            number(parameter.nominal, 5),
+            number(value),
+            _interval(half_width),
+            parameter.unit,
+            number(parameter.prior_std, 2),
+            f"{100.0 * error / parameter.prior_std:.2g} %",
         )
         for parameter, value, half_width, error in columns
     ]

@@ -103,7 +103,7 @@ def _inertia_about_reference(
 ) -> FloatArray:
     about_center = rotation @ machine.platform_inertia @ np.swapaxes(rotation, -1, -2)
     parallel_axis = dot(center, center)[..., None, None] * np.eye(3) - outer(center, center)
-    return np.asarray(about_center + machine.platform_mass * parallel_axis)
+    return about_center + machine.platform_mass * parallel_axis
 
 
 class LegRows(NamedTuple):
@@ -150,9 +150,7 @@ def force_without_spring(machine: CompliantMachine, legs: LegState) -> FloatArra
         machine.spring_mass * legs.radii[..., 0] / 2.0 + machine.housing_mass * legs.radii[..., 1]
     )
     hanging = machine.hanging_mass * dot(legs.direction, machine.weight_direction)
-    return np.asarray(
-        swung * legs.turning_squared + hanging - machine.damping * legs.deflection_rate
-    )
+    return swung * legs.turning_squared + hanging - machine.damping * legs.deflection_rate
 
 
 class LinearSystem(NamedTuple):
@@ -267,8 +265,9 @@ def _lock(machine: CompliantMachine, system: LinearSystem, driving: FloatArray) 
     """Add m3 delta2'' = 0 and the actuator forces' columns; `driving` moves m1 / 4 + m2."""
     legs, leg_terms = system.legs, system.rows
     mass_ratio = machine.follower_mass / machine.deflecting_mass
+    first_column = 6 + 3 * machine.n_legs
     for i in range(machine.n_legs):
-        tip, force = slice(6 + 3 * i, 9 + 3 * i), 6 + 3 * machine.n_legs + i
+        tip, force = slice(6 + 3 * i, 9 + 3 * i), first_column + i
         system.matrix[:, tip, force] = -leg_terms.actuation[:, i]
         system.matrix[:, force, tip] = legs.direction[:, i]
         system.matrix[:, force, force] = 1.0 + mass_ratio[i]
@@ -276,7 +275,6 @@ def _lock(machine: CompliantMachine, system: LinearSystem, driving: FloatArray) 
     follower_force = machine.follower_mass * (
         legs.radii[..., 2] * legs.turning_squared + axial_weight
     )
-    first_column = 6 + 3 * machine.n_legs
     system.right_side[:, first_column : first_column + machine.n_legs] = (
         mass_ratio * driving - follower_force
     )
@@ -473,4 +471,4 @@ def energy(
     heights = heights + (legs.masses.sum(axis=-1) * machine.base_joints[:, 2]).sum()
     lifted = machine.gravity * (machine.platform_mass * center[:, 2] + heights)
     stretched = (machine.stiffness * legs.deflection**2).sum(axis=-1) / 2.0
-    return np.asarray(kinetic).reshape(shape), np.asarray(lifted + stretched).reshape(shape)
+    return np.asarray(kinetic).reshape(shape), (lifted + stretched).reshape(shape)

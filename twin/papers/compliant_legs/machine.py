@@ -272,7 +272,7 @@ def dot(first: FloatArray, second: FloatArray) -> FloatArray:
 
 def outer(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return dyadic products `(..., 3, 3)` of vectors `(..., 3)`."""
-    return np.asarray(first[..., :, None] * second[..., None, :])
+    return first[..., :, None] * second[..., None, :]
 
 
 def tip_matrices(arm: FloatArray) -> FloatArray:
@@ -338,4 +338,4 @@ def load_derivative(load: Load, pose: FloatArray) -> FloatArray:
     return derivative
 
 
-NO_LOAD = Load(read_only(np.zeros(6)), "base")
+NO_LOAD = load()

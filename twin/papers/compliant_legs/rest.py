@@ -98,10 +98,8 @@ def static_forces(
         :, None
     ] * direction + weight_moment_ratio[:, None] * transverse_weight
 
-    axial_column, length_column = (
-        (machine.follower_mass - weight_moment_ratio)[:, None, None],
-        length[:, None, None],
-    )
+    axial_column = (machine.follower_mass - weight_moment_ratio)[:, None, None]
+    length_column = length[:, None, None]
     derivative = (forces[:, None, None] * transverse_projector) / length_column
     derivative += (
         axial_column
@@ -241,8 +239,7 @@ def locked_linearisation(machine: CompliantMachine, equilibrium: Equilibrium) ->
 
 def platform_and_legs(machine: CompliantMachine, equilibrium: Equilibrium) -> FloatArray:
     """Return the mass matrix `(6, 6)` of platform and legs at constant deflections."""
-    deflection = np.concatenate([equilibrium.deflection, np.zeros_like(equilibrium.deflection)])
-    legs = leg_state(machine, equilibrium.pose[None], np.zeros((1, 6)), deflection[None])
+    legs = _legs_at_rest(machine, equilibrium.pose, equilibrium.deflection)
     tips = tip_matrices(legs.arm[0])
     effective = np.linalg.inv(leg_rows(machine, legs).admittance[0])
     on_platform = np.swapaxes(tips, -1, -2) @ effective @ tips
@@ -268,7 +265,7 @@ class Modes(NamedTuple):
         """Damping ratios of the motions that oscillate, in the order of `eigenvalues`."""
         oscillating = self.eigenvalues.imag > 1e-9 * np.abs(self.eigenvalues)
         oscillating_values = self.eigenvalues[oscillating]
-        return np.asarray(-oscillating_values.real / np.abs(oscillating_values))
+        return -oscillating_values.real / np.abs(oscillating_values)
 
     @property
     def settling_time(self) -> float:
@@ -325,12 +322,11 @@ class LoadResponse(NamedTuple):
     """Quasi-static displacement by the linear stiffness matrix `(6,)`"""
 
 
-def standard_load_cases(force: float = 100.0, moment: float = 20.0) -> tuple[LoadCase, ...]:
-    """Return the twelve cases: force [N] or moment [N m], in both frames, along three axes."""
-    size = {"force": force, "moment": moment}
+def standard_load_cases() -> tuple[LoadCase, ...]:
+    """Return twelve cases: 100 N or 20 N m, in both frames, along three axes."""
     return tuple(
-        LoadCase(load_kind, frame, axis, load(**{load_kind: size[load_kind] * unit}, frame=frame))
-        for load_kind in size
+        LoadCase(kind, frame, axis, load(**{kind: size * unit}, frame=frame))
+        for kind, size in (("force", 100.0), ("moment", 20.0))
         for frame in LOAD_FRAMES
         for axis, unit in zip("xyz", np.eye(3), strict=True)
     )

@@ -125,12 +125,8 @@ class DrivenLengths(NamedTuple):
 
     def sample(self, time: Any) -> InputSample:
         """Return the lengths and their derivatives, `(..., 3)` each, at times `(...)` [s]."""
-        pillar_samples = [pillar.sample(time) for pillar in self]
-        return InputSample(
-            np.stack([sample.value for sample in pillar_samples], axis=-1),
-            np.stack([sample.rate for sample in pillar_samples], axis=-1),
-            np.stack([sample.acceleration for sample in pillar_samples], axis=-1),
-        )
+        levels = zip(*(pillar.sample(time) for pillar in self), strict=True)
+        return InputSample(*(np.stack(level, axis=-1) for level in levels))
 
 
 def sinusoidal_inputs(plate: PlateModel) -> DrivenLengths:
@@ -140,10 +136,9 @@ def sinusoidal_inputs(plate: PlateModel) -> DrivenLengths:
 
 def sigmoid_inputs(plate: PlateModel) -> DrivenLengths:
     """Return the paper's sigmoids ("impulse") from the retracted length of a plate."""
-    start_length = plate.minimum_length
     return DrivenLengths(
         *(
-            SigmoidInput(start_length, rise, SIGMOID_STEEPNESS, SIGMOID_MIDDLE)
+            SigmoidInput(plate.minimum_length, rise, SIGMOID_STEEPNESS, SIGMOID_MIDDLE)
             for rise in SIGMOID_RISES
         )
     )
@@ -263,7 +258,7 @@ class SlidingFriction:
         """Return the force `(..., 2)` [N] on feet that slide with `velocity` `(..., 2)` [m/s]."""
         speed = np.hypot(velocity[..., 0], velocity[..., 1])
         drag = self.viscous + self.coulomb / np.hypot(speed, self.transition_speed)
-        return np.asarray(-drag[..., None] * velocity)
+        return -drag[..., None] * velocity
 
 
 class _Bodies(NamedTuple):
@@ -331,8 +326,8 @@ class ExactModel:
             levels.append(np.concatenate([points, feet], axis=-2))
         position, velocity, acceleration = levels
         center = motions[0]
-        omega, alpha = center.angular_velocity, center.angular_acceleration
-        return _Bodies(position, velocity, acceleration, omega, alpha)
+        turning = center.angular_velocity, center.angular_acceleration
+        return _Bodies(position, velocity, acceleration, *turning)
 
     def _virtual(self, coordinates: Any) -> _Bodies:
         """Return the motions `(..., 3, 9, 3)` at unit rates of heave, roll and pitch."""

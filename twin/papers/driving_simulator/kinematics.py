@@ -301,8 +301,7 @@ class PlateKinematics(ABC):
         named_lengths = {"rear_right": rear_right, "rear_left": rear_left, "front_left": front_left}
         fields = {name: as_floats(value, name)[..., None] for name, value in named_lengths.items()}
         shape, columns = flatten_batch(**fields)
-        right_length, left_length, front_length = (column.reshape(shape) for column in columns)
-        return _stack(self._parts(self._driven(right_length, left_length, front_length)))
+        return _stack(self._parts(self._driven(*(column.reshape(shape) for column in columns))))
 
     def inverse_motion(
         self, coordinates: Any, rates: Any, accelerations: Any
@@ -380,11 +379,8 @@ def _motion(components: list[Any]) -> ConfigurationMotion:
         component if isinstance(component, Jet) else Jet(zero + component, zero, zero)
         for component in components
     ]
-    return ConfigurationMotion(
-        _stack([jet.value for jet in jets]),
-        _stack([jet.rate for jet in jets]),
-        _stack([jet.acceleration for jet in jets]),
-    )
+    levels = ([getattr(jet, name) for jet in jets] for name in ConfigurationMotion._fields)
+    return ConfigurationMotion(*map(_stack, levels))
 
 
 def _stack(components: list[Any]) -> Configuration:

@@ -323,12 +323,12 @@ class Released(NamedTuple):
     @property
     def printed_error(self) -> FloatArray:
         """Printed less exact motion `(k, 3)`."""
-        return np.asarray(self.printed.plate - self.exact)
+        return self.printed.plate - self.exact
 
     @property
     def complete_error(self) -> FloatArray:
         """Motion with the completed energies less the exact motion `(k, 3)`."""
-        return np.asarray(self.complete.plate - self.exact)
+        return self.complete.plate - self.exact
 
 
 def exact_forces(plate: PlateModel, inputs: DrivenLengths, time: FloatArray) -> FloatArray:

@@ -154,7 +154,7 @@ class Formulation:
         if succeeded < len(poses):
             raise SingularPoseError(
                 f"{self.name} has no inverse dynamics at pose {succeeded}: it is singular for it.",
-                {"formulation": self.name, "index": int(succeeded)},
+                {"formulation": self.name, "index": succeeded},
             )
         return forces
 
@@ -217,8 +217,7 @@ class Formulation:
         """Fill the records; return reason and number of times reached."""
         equations = march.Equations(self.kind, self.model, forces, track, make_work())
         tolerances = Tolerances(tolerance, tolerance)
-        reason, n_steps = march.march(equations, y, grid, tolerances, records, time_and_step)
-        return int(reason), int(n_steps)
+        return march.march(equations, y, grid, tolerances, records, time_and_step)
 
     def _checked(self, pose: Any, twist: Any, field: str = "pose") -> tuple[FloatArray, FloatArray]:
         start_pose = one_pose(self.platform.home if pose is None else pose, field)
@@ -229,9 +228,9 @@ class Formulation:
         y = as_vector(state, "state", self.size).copy()
         if self.name.endswith("task"):
             y[:7] = as_pose(y[:7], "state")
-        lengths = {"configuration": y[2:18:3], "task": y[:0], "extended_to_task": y[:0]}
-        ups = self.platform.leg.equations == "ups"
-        if ups and not (lengths.get(self.name, y[:6]) > 0.0).all():
+            return y
+        lengths = y[2:18:3] if self.name == "configuration" else y[:6]
+        if self.platform.leg.equations == "ups" and not (lengths > 0.0).all():
             raise InputError("state", "lengths must be above zero")
         return y
 
@@ -273,7 +272,7 @@ class Formulation:
                 "the accelerations grow without bound or the tolerance is below rounding",
             ),
         }.get(reason, ("too many steps", "use larger tolerances or a shorter duration"))
-        time, step = float(time_and_step[0]), float(time_and_step[1])
+        time, step = time_and_step.tolist()
         return IntegrationError(
             f"{self.name} stopped at t = {time:.9g} s ({kind}, last step {step:.3g} s): {advice}",
             {

@@ -98,7 +98,7 @@ def pack_model(platform: MachineModel) -> Model:
     along_y, along_z = (
         np.einsum("ij,ij->i", platform.first_axes, rotations[:, :, k]) for k in (1, 2)
     )
-    points = np.asarray(platform.platform_joints)
+    points = platform.platform_joints
     triangle, attached = _largest_triangle(points)
     corners = points[triangle]
     first_edge, second_edge = corners[1] - corners[0], corners[2] - corners[0]
@@ -195,7 +195,7 @@ class CoefficientMatrices:
             interpreted(spaces.move_legs)(self.model, self.work)
             return np.array(self.work.legs[:, LEG_BIAS : LEG_BIAS + 3].ravel())
 
-        return np.asarray(bias(rates) - bias(0.0 * rates))
+        return bias(rates) - bias(0.0 * rates)
 
     def configuration_forces(self, joints: FloatArray, rates: FloatArray) -> FloatArray:
         """Return those of the configuration space `(18,)`, up to forces of its constraints."""
@@ -206,7 +206,7 @@ class CoefficientMatrices:
             interpreted(spaces.move_joints)(self.model, self.work)
             return np.array(self.work.mass[:, JOINT_COUNT])
 
-        return np.asarray(bias(rates) - bias(0.0 * rates))
+        return bias(rates) - bias(0.0 * rates)
 
     def _place(self, joints: FloatArray, rates: FloatArray | None = None) -> None:
         self.work.legs[:, LEG_JOINT : LEG_JOINT + 3] = joints.reshape(LEG_COUNT, 3)
@@ -293,7 +293,7 @@ def run_of(name: str, time: FloatArray, records: FloatArray) -> FormulationRun:
     pose = records[:, :7].copy()
     quaternion_products = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
     pose[1:, 3:] *= np.cumprod(np.where(quaternion_products < 0.0, -1.0, 1.0))[:, None]
-    errors = records[:, columns.ERROR_ENTRY : columns.ERROR_ENTRY + 3]
+    e1, e2, e3 = records[:, columns.ERROR_ENTRY : columns.ERROR_ENTRY + 3].T.copy()
     return FormulationRun(
         name,
         time.copy(),
@@ -303,9 +303,9 @@ def run_of(name: str, time: FloatArray, records: FloatArray) -> FormulationRun:
         records[:, columns.JOINT_ENTRY : columns.JOINT_ENTRY + JOINT_COUNT].copy(),
         records[:, columns.JOINT_RATE_ENTRY : columns.JOINT_RATE_ENTRY + JOINT_COUNT].copy(),
         records[:, columns.JOINT_ACCELERATION_ENTRY : columns.ERROR_ENTRY].copy(),
-        errors[:, 0].copy(),
-        errors[:, 1].copy(),
-        errors[:, 2].copy(),
+        e1,
+        e2,
+        e3,
         np.finfo(float).eps * records[:, columns.SIZE_ENTRY : columns.SIZE_ENTRY + 3],
         records[:, columns.ENERGY_ENTRY].copy(),
         records[:, columns.ENERGY_ENTRY + 1].copy(),

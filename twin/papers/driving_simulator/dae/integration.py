@@ -48,6 +48,9 @@ from twin.papers.driving_simulator.kinematics import CORNERS, PlateModel
 OUTPUT_SAMPLES = 501
 """Number of output times, first and last included."""
 
+INTEGRATION_TOLERANCE = 1e-11
+"""Relative, and absolute in [m], [rad] and per second."""
+
 COORDINATE_COUNT = 7
 
 PLATE_COORDINATES = 3
@@ -76,7 +79,7 @@ class NumericDae(NamedTuple):
 
     def position_error(self, coordinates: FloatArray, lengths: FloatArray) -> FloatArray:
         """Return the constraints `(..., 7)` [m] of coordinates `(..., 7)`, inputs `(..., 3)`."""
-        return np.asarray(coordinates @ self.jacobian.T + lengths @ self.driving.T)
+        return coordinates @ self.jacobian.T + lengths @ self.driving.T
 
     def consistent(self, lengths: FloatArray) -> FloatArray:
         """Return the coordinates `(..., 7)` of inputs `(..., 3)`; or rates of rates, and so on."""
@@ -94,7 +97,7 @@ class NumericDae(NamedTuple):
         """Return the accelerations `(7,)` from Lagrange's equations."""
         bias = np.array(self.bias(*coordinates, *rates), dtype=float).ravel()
         mass = np.array(self.mass(*coordinates), dtype=float)
-        return np.asarray(np.linalg.solve(mass, -bias - self.jacobian.T @ multipliers))
+        return np.linalg.solve(mass, -bias - self.jacobian.T @ multipliers)
 
 
 @cache
@@ -159,9 +162,6 @@ def integrate_dae(
     duration: float,
     *,
     complete: bool = False,
-    method: str = "DOP853",
-    tolerance: float = 1e-11,
-    samples: int = OUTPUT_SAMPLES,
 ) -> DaeRun:
     """Return the motion of a plate whose three driven lengths follow the inputs.
 
@@ -173,17 +173,13 @@ def integrate_dae(
         duration: [s] from time 0.
         complete: with what the printed energies leave out, see `kinetic_energy` in lagrange.py;
             it changes the multipliers, not the motion.
-        method: of scipy's `solve_ivp`; RK45 is the pair of Dormand and Prince that ode45 uses.
-        tolerance: relative, and absolute in [m], [rad] and per second; from 1e-13.
-        samples: number of output times.
 
     Raises:
         IntegrationError: the integrator stopped; `data` holds reason and time.
         MissingDependencyError: sympy is not installed.
     """
     dae = numeric_dae(plate, complete)
-    time = np.linspace(0.0, duration, samples)
-    settings = {"method": method, "rtol": tolerance, "atol": tolerance}
+    time = np.linspace(0.0, duration, OUTPUT_SAMPLES)
     first_sample = inputs.sample(0.0)
     state = np.concatenate([dae.consistent(first_sample.value), dae.consistent(first_sample.rate)])
 
@@ -192,14 +188,13 @@ def integrate_dae(
         multipliers = dae.multipliers(coordinates, rates, inputs.sample(now))
         return np.concatenate([rates, dae.accelerations(coordinates, rates, multipliers)])
 
-    return _run(dae, inputs, time, _integrated(derivative, state, time, **settings))
+    return _run(dae, inputs, time, _integrated(derivative, state, time))
 
 
 def _integrated(
     derivative: Callable[[float, FloatArray], FloatArray],
     state: FloatArray,
     time: FloatArray,
-    **settings: Any,
 ) -> FloatArray:
     """Return the states `(k, 14)` at times `(k,)` [s].
 
@@ -208,7 +203,10 @@ def _integrated(
     """
     from scipy.integrate import solve_ivp
 
-    solution = solve_ivp(derivative, (time[0], time[-1]), state, t_eval=time, **settings)
+    span, tolerance = (time[0], time[-1]), INTEGRATION_TOLERANCE
+    solution = solve_ivp(
+        derivative, span, state, "DOP853", t_eval=time, rtol=tolerance, atol=tolerance
+    )
     if not solution.success:
         now = float(solution.t[-1]) if solution.t.size else time[0]
         message = f"the integrator stopped at {now:.6g} s: {solution.message}"
@@ -292,9 +290,7 @@ def integrate_forced(
         coordinates, rates = state[:COORDINATE_COUNT], state[COORDINATE_COUNT:]
         return np.concatenate([rates, _accelerations(dae, coordinates, rates, forces(now))])
 
-    states = _integrated(
-        derivative, np.concatenate(state), time, method="DOP853", rtol=1e-11, atol=1e-11
-    )
+    states = _integrated(derivative, np.concatenate(state), time)
     coordinates = states[:, :COORDINATE_COUNT]
     constraint_drift = float(np.abs(coordinates @ _tied(dae).T).max())
     return ForcedRun(time, coordinates, states[:, COORDINATE_COUNT:], constraint_drift)

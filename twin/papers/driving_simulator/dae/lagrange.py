@@ -127,12 +127,9 @@ def kinetic_energy(plate: PlateModel, symbols: DaeSymbols, complete: bool = Fals
     """
     rate = symbols.time_derivative
     roll, pitch = symbols.roll, symbols.pitch
-    roll_inertia, pitch_inertia = (
-        exact_number(plate.roll_inertia),
-        exact_number(plate.pitch_inertia),
-    )
     twice_energy = exact_number(plate.plate_mass) * rate(symbols.heave) ** 2
-    twice_energy += roll_inertia * rate(roll) ** 2 + pitch_inertia * rate(pitch) ** 2
+    twice_energy += exact_number(plate.roll_inertia) * rate(roll) ** 2
+    twice_energy += exact_number(plate.pitch_inertia) * rate(pitch) ** 2
     center = _center(plate, symbols) if complete else (0, 0)
     if complete:
         twice_energy += exact_number(plate.plate_mass) * sum(
