@@ -70,11 +70,11 @@ def test_load_cases_are_as_printed(shipped):
     machine = replace(shipped, spring_length=designed)
     start = locked_equilibrium(machine, extension, guess=pose)
     rows = table("load cases")
-    responses = run_load_cases(machine, standard_load_cases(), start)
-    for row, response in zip(rows, responses, strict=True):
-        assert tuple(row[:3]) == response.case[:3]
+    cases = [case for case in standard_load_cases() if case.frame == "base"]
+    for row, response in zip(rows, run_load_cases(machine, cases, start), strict=True):
+        assert row[:2] == [response.case.kind, response.case.axis]
         numbers = [*(1e3 * response.quasi_static)]
-        assert all(map(agrees, row[3:], numbers)), row
+        assert all(map(agrees, row[2:], numbers)), row
 
 
 def test_occupants_are_as_printed():
