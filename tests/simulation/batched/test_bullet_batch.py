@@ -41,7 +41,8 @@ def test_resets_with_new_machines_do_not_grow():
     sizes = []
     for count in range(230):
         batch.reset(np.array([count % 2]), platforms=[variants[count % 7]])
-        if count in (50, 229):
+        if count in (50, 110, 170, 229):
             sizes.append(resident())
-    assert sizes[1] - sizes[0] < 180 * 15.5e3
+    # Others in this process may ask for memory once; what leaks grows all the time.
+    assert np.diff(sizes).min() < 60 * 15.5e3
     batch.close()
