@@ -617,8 +617,7 @@ def _statements(
             f"Ours ends after {iterations}, {tuning.search.best.responses} responses in all.",
             iterations == THESIS_ITERATIONS,
             "neither the thesis' algorithm nor its settings are printed, and the count depends on "
-            "them: docs/reproductions.md compares others, which need 3 to more than 7 and of which "
-            "those with 3 or 4 end at the upper bound of 30, which the thesis' answer does not",
+            "them",
         ),
         STEWART_THESIS["gain_without_unit"].judged(
             "N per mm/s: per m/s the same number would leave the platform falling at "

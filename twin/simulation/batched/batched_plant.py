@@ -311,7 +311,7 @@ class BatchedPlant(ABC):
         self._drive_arrays = make_drive_arrays(
             size, n, queue_capacity(plant.drives.delay_steps, self.ratio)
         )
-        self._is_shaken = self._is_closed = False
+        self._is_shaken = self._has_wrench = self._has_feedforward = self._is_closed = False
         self._is_placed, self._are_all_placed = np.zeros(size, dtype=bool), False
         machines = self.machines
         self.pose, self.twist, self.deflection = machines.pose, machines.twist, machines.deflection
@@ -403,13 +403,14 @@ class BatchedPlant(ABC):
             raise ClosedEngineError("the batched plant is closed, or some machines were not reset")
         inputs = self._inputs
         _fill_input(inputs.command, command, "command")
-        optional_inputs = {"feedforward": feedforward, "wrench": wrench, "shaking": shaking}
-        for name, values in optional_inputs.items():
-            if values is None:
-                getattr(inputs, name)[:] = 0.0
-            else:
-                _fill_input(getattr(inputs, name), values, name)
-        self._is_shaken = shaking is not None
+        if self._has_feedforward or feedforward is not None:
+            self._has_feedforward = _fill_input(
+                inputs.feedforward, feedforward, "feedforward", optional=True
+            )
+        if self._has_wrench or wrench is not None:
+            self._has_wrench = _fill_input(inputs.wrench, wrench, "wrench", optional=True)
+        if self._is_shaken or shaking is not None:
+            self._is_shaken = _fill_input(inputs.shaking, shaking, "shaking", optional=True)
         self._advance()
 
     def __copy__(self) -> Self:
@@ -507,12 +508,16 @@ class BatchedPlant(ABC):
         self._is_placed[index] = True
 
 
-def _fill_input(array: FloatArray, values: Any, field: str) -> None:
-    """Fill one input array."""
+def _fill_input(array: FloatArray, values: Any, field: str, *, optional: bool = False) -> bool:
+    """Fill one input array, with zeros for None; return whether the input was given."""
+    if values is None and optional:
+        array[:] = 0.0
+        return False
     if getattr(values, "shape", None) != array.shape:
         kind = f"{type(values).__name__} {np.shape(values)}"
         raise InputError(field, f"must be a numpy array of shape {array.shape}, got {kind}")
     array[:] = values
+    return True
 
 
 def _checked_indices(indices: Any, size: int) -> list[int]:
