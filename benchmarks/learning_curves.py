@@ -139,7 +139,7 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         lines.append(
             f"| `{name}` | {len(runs)} | {found.mean():.1f} | {spread} | {found.min():.1f} "
             f"| {runs[0]['baseline']:.1f} (`{law}`) "
-            f"| {title}, {worst.text().replace('+-', '±')} (`{rival}`; of {len(leads)}) "
+            f"| {title}, {worst.text().replace('+-', '±')} (`{rival}`) "
             f"| {' to '.join(map(str, dict.fromkeys((seconds[0], seconds[-1]))))} |"
         )
     return "\n".join(lines)
