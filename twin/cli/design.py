@@ -115,11 +115,12 @@ def size(
     from twin.analysis.platform import load
     from twin.design.sizing import read_drives, sizing_results
     from twin.design.sizing import size as sized
+    from twin.motion.specification import MotionSpecification
 
     check_files(reads=(machine, motion, drives), report=report)
     platform = load(machine, configuration)
-    shape = (axis, amplitude, frequency, duration, fade or 0.0)
-    reference_motion, _ = given_motion(platform, motion, *shape, column, absolute)
+    specification = MotionSpecification(motion, axis, amplitude, frequency, duration, fade or 0.0)
+    reference_motion, _ = given_motion(platform, specification, column, absolute)
     if reference_motion is None:
         raise InputError("motion", "drives are sized for a motion; name one that moves")
     trains = read_drives(drives, platform.coordinate_unit == "rad")

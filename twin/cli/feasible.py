@@ -53,6 +53,7 @@ def feasible(
     from twin.analysis.platform import load
     from twin.cli.tables.analysis import print_feasibility
     from twin.errors import InputError
+    from twin.motion.specification import MotionSpecification
 
     check_files(reads=(machine, motion), report=report, json=json)
     if over_range and motion is not None:
@@ -66,8 +67,10 @@ def feasible(
         motion_to_judge = None
         if motion is not None:
             # Without a fade the motion is judged at its full size from the start.
-            shape = (axis, amplitude, frequency, duration, fade or 0.0)
-            motion_to_judge, seconds = given_motion(platform, motion, *shape, column, absolute)
+            specification = MotionSpecification(
+                motion, axis, amplitude, frequency, duration, fade or 0.0
+            )
+            motion_to_judge, seconds = given_motion(platform, specification, column, absolute)
             for note in motion_notes(motion_to_judge, seconds):
                 line(note)
         verdict = feasibility(platform, motion_to_judge, payload=payload_body)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from twin.model.machine_model import MachineModel
     from twin.motion import Motion
+    from twin.motion.specification import MotionSpecification
 
 
 def refuse_motion_options(context: Context) -> None:
@@ -30,12 +31,7 @@ def refuse_motion_options(context: Context) -> None:
 
 def given_motion(
     platform: MachineModel,
-    name: str,
-    axis: str,
-    amplitude: float | None,
-    frequency: float,
-    duration: float | None,
-    fade: float | None,
+    specification: MotionSpecification,
     columns: Sequence[str] | None = None,
     absolute: bool = False,
 ) -> tuple[Motion | None, float]:
@@ -43,12 +39,7 @@ def given_motion(
 
     Args:
         platform: the machine.
-        name: name or path of the motion.
-        axis: axis that moves.
-        amplitude: [m] or [rad].
-        frequency: [Hz].
-        duration: [s].
-        fade: [s].
+        specification: the options that describe the motion; its name may be the path of a file.
         columns: options such as "z=Heave [mm]" for a table.
         absolute: whether a table's axes are in the base frame.
 
@@ -57,12 +48,12 @@ def given_motion(
             the like, or a file that cannot be read.
     """
     from twin.logs.motion import read_motion
-    from twin.motion.specification import MOTION_NAMES, MotionSpecification
+    from twin.motion.specification import MOTION_NAMES
 
+    name, axis = specification.name, specification.axis
     is_length = axis in NUMBERED_AXES and name != "tank"
     described = "the pitch of a tank course" if name == "tank" else axis
-    in_unit(amplitude, "amplitude", "m" if is_length else "rad", described)
-    specification = MotionSpecification(name, axis, amplitude, frequency, duration, fade)
+    in_unit(specification.amplitude, "amplitude", "m" if is_length else "rad", described)
     if name in MOTION_NAMES or not Path(name).suffix:
         if columns or absolute:
             raise InputError("column, absolute", "are for a motion from a file")

@@ -97,6 +97,7 @@ def render(
     from twin.analysis.platform import load
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
+    from twin.motion.specification import MotionSpecification
     from twin.viewer.camera import PICTURE_SUFFIX
     from twin.viewer.film import Look, write_film, write_picture
 
@@ -113,8 +114,10 @@ def render(
     payload = None
     if replay is None:
         platform: MachineModel = load(machine, configuration)
-        shape = (axis, amplitude, frequency, duration, fade)
-        reference, seconds = given_motion(platform, motion or "sine", *shape)
+        specification = MotionSpecification(
+            motion or "sine", axis, amplitude, frequency, duration, fade
+        )
+        reference, seconds = given_motion(platform, specification)
         simulate = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
         run = simulate(platform, make_controller(controller, platform, reference), seconds)
     else:

@@ -147,13 +147,14 @@ def setpoints(
     from twin.control.controller import sample_reference
     from twin.errors import InputError
     from twin.machine.quantity import UNITS
+    from twin.motion.specification import MotionSpecification
 
     check_files(reads=(machine, motion), replace=replace, out=(out, ".csv"))
     platform = load(machine, configuration)
     units_in_si = UNITS[platform.coordinate_unit]
     unit = one_of(units or platform.coordinate_unit, "units", units_in_si)
-    shape = (axis, amplitude, frequency, duration, fade)
-    motion_to_sample, seconds = given_motion(platform, motion, *shape, column, absolute)
+    specification = MotionSpecification(motion, axis, amplitude, frequency, duration, fade)
+    motion_to_sample, seconds = given_motion(platform, specification, column, absolute)
     if motion_to_sample is None:
         raise InputError("motion", "'still' has no setpoints; give a motion or a file")
     for note in motion_notes(motion_to_sample, seconds):

@@ -63,6 +63,7 @@ def track(
     from twin.cli.closed_loop import closed_loop, generic_note
     from twin.cli.tables.analysis import print_banner
     from twin.control import make_controller
+    from twin.motion.specification import MotionSpecification
 
     check_files(
         reads=(motion,), out=(out, *TRAJECTORY_ENDINGS), readings=(readings, ".csv"), report=report
@@ -72,8 +73,8 @@ def track(
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
         raise InputError("readings", message)
     engine_step = None if timestep is None else positive(timestep, "timestep")
-    shape = (axis, amplitude, frequency, duration, fade)
-    reference, seconds = given_motion(platform, motion, *shape, column, absolute)
+    specification = MotionSpecification(motion, axis, amplitude, frequency, duration, fade)
+    reference, seconds = given_motion(platform, specification, column, absolute)
     for note in (*motion_notes(reference, seconds), *generic_note(platform)):
         line(note)
     print_banner(platform, reference)

@@ -102,6 +102,7 @@ def view(
             environment, policy, machine, configuration, given_settings
         )
     else:
+        from twin.motion.specification import MotionSpecification
         from twin.page.machine_page import machine_page
         from twin.simulation.live.machine_session import MachineSession
 
@@ -111,8 +112,8 @@ def view(
         make_page = partial(machine_page, session=live, upload_limit=upload_limit)
     try:
         if motion is not None:
-            shape = (axis, amplitude, frequency, duration, fade)
-            reference, _ = given_motion(live.platform, motion, *shape)
+            specification = MotionSpecification(motion, axis, amplitude, frequency, duration, fade)
+            reference, _ = given_motion(live.platform, specification)
             if reference is not None:
                 live.play(reference, loop=True)
         if desktop:
