@@ -114,10 +114,8 @@ def render(
     payload = None
     if replay is None:
         platform: MachineModel = load(machine, configuration)
-        specification = MotionSpecification(
-            motion or "sine", axis, amplitude, frequency, duration, fade
-        )
-        reference, seconds = given_motion(platform, specification)
+        shape = MotionSpecification(motion or "sine", axis, amplitude, frequency, duration, fade)
+        reference, seconds = given_motion(platform, shape)
         simulate = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
         run = simulate(platform, make_controller(controller, platform, reference), seconds)
     else:
