@@ -98,15 +98,13 @@ def render(
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
     from twin.motion.specification import MotionSpecification
-    from twin.viewer.camera import PICTURE_SUFFIX
     from twin.viewer.film import Look, write_film, write_picture
 
     width, height = _pixels(pixels)
     look = Look(width, height, _view(view), quality, ghost, dark)
-    is_picture = out.suffix == PICTURE_SUFFIX
-    _check_output(out, width, height)
+    is_picture = _is_picture(out, width, height)
     if not is_picture and instant is not None:
-        raise InputError("instant", f"is for pictures, files that end in {PICTURE_SUFFIX}")
+        raise InputError("instant", "is for pictures, files that end in .png")
     if is_picture and (start is not None or frame_rate is not None):
         raise InputError("start, frame_rate", "are for films; a picture takes --instant")
     if replay is not None and motion is not None:
@@ -148,8 +146,8 @@ def _saved_run(
     return recorded_machine.platform, recorded_machine.payload, trajectory
 
 
-def _check_output(out: Path, width: int, height: int) -> None:
-    """Check that the file of a film or a picture can probably be written."""
+def _is_picture(out: Path, width: int, height: int) -> bool:
+    """Return whether a file that can probably be written is a picture, not a film."""
     from twin.viewer.camera import DEFAULT_RATES, PICTURE_SUFFIX, check_film, check_picture
 
     if out.suffix not in (*DEFAULT_RATES, PICTURE_SUFFIX):
@@ -159,8 +157,9 @@ def _check_output(out: Path, width: int, height: int) -> None:
     with renamed_fields(path="out", **FIELD_OPTIONS):
         if out.suffix == PICTURE_SUFFIX:
             check_picture(out)
-        else:
-            check_film(out, width, height)
+            return True
+        check_film(out, width, height)
+    return False
 
 
 def _pixels(text: str) -> tuple[int, int]:

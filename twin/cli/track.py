@@ -59,7 +59,6 @@ def track(
     from twin.analysis.inertial import write_inertial_log
     from twin.analysis.platform import load
     from twin.analysis.tracking import tracking_figure
-    from twin.basics.arrays import positive
     from twin.cli.closed_loop import closed_loop, generic_note
     from twin.cli.tables.analysis import print_banner
     from twin.control import make_controller
@@ -72,7 +71,6 @@ def track(
     if readings is not None and platform.parameters.imu is None:
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
         raise InputError("readings", message)
-    engine_step = None if timestep is None else positive(timestep, "timestep")
     specification = MotionSpecification(motion, axis, amplitude, frequency, duration, fade)
     reference, seconds = given_motion(platform, specification, column, absolute)
     for note in (*motion_notes(reference, seconds), *generic_note(platform)):
@@ -81,7 +79,7 @@ def track(
     law = make_controller(controller, platform, reference)
     start_time = clock.perf_counter()
     run = closed_loop(
-        platform, law, seconds, engine=engine, fidelity=fidelity, timestep=engine_step, seed=seed
+        platform, law, seconds, engine=engine, fidelity=fidelity, timestep=timestep, seed=seed
     )
     elapsed = clock.perf_counter() - start_time
     _print_errors(run, platform)
