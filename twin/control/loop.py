@@ -489,7 +489,7 @@ def _checked(command: Any, n: int) -> Command:
     """Return a checked command with copied arrays `(n,)`: controllers may overwrite theirs.
 
     Raises:
-        InputError: no command, or wrong shapes.
+        InputError: no command, wrong shapes, or no numbers.
     """
     if not isinstance(command, Command) or command.mode not in COMMAND_MODES:
         raise InputError(
@@ -505,7 +505,10 @@ def _checked(command: Any, n: int) -> Command:
 
 
 def _copied_row(value: Any, n: int) -> FloatArray:
-    row = np.array(value, dtype=float)
+    try:
+        row = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError("controller", f"a command's arrays have numbers ({error})") from None
     if row.shape != (n,):
         raise InputError("controller", f"a command's arrays have shape ({n},), not {row.shape}")
     return row

@@ -123,6 +123,8 @@ def test_modes_can_be_switched_without_a_bump(configuration):
         np.zeros(6),
         Command(np.zeros(5)),
         Command(np.zeros(())),
+        Command(["fast"] * 6),
+        Command([0.0, [1.0, 2.0]]),
         Command(np.zeros(6), "torque"),
         Command(np.zeros(6), feedforward=np.zeros(2)),
         Command(np.zeros(6), brakes=np.zeros(7)),
