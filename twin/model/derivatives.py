@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, positive, read_only
+from twin.basics.arrays import FloatArray, positive, read_only
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.sampler import nominal_value, with_values
@@ -81,12 +81,12 @@ def _slopes(parameters: MachineParameters, path: str) -> tuple[FloatArray, Float
         # Weights of the values at n steps: exact for polynomials of a degree below n.
         powers = stencil ** np.arange(len(stencil))[:, None]
         weights = np.linalg.solve(powers, np.eye(len(stencil))[1]) / step_size
-        body, legs = (
-            np.array([constants.body for constants in shifted_constants]),
-            [constants.legs.rows for constants in shifted_constants],
+        bodies = np.array([constants.body for constants in shifted_constants])
+        legs = np.array([constants.legs.rows for constants in shifted_constants])
+        return (
+            read_only(np.tensordot(weights, bodies, 1)),
+            read_only(np.tensordot(weights, legs, 1)),
         )
-        slopes = np.tensordot(weights, body, 1), np.tensordot(weights, np.array(legs), 1)
-        return read_only(slopes[0]), read_only(slopes[1])
     raise refused
 
 
@@ -171,7 +171,7 @@ def forward_dynamics_derivatives(
         "pose": pose,
         "twist": twist,
         "deflection": deflection,
-        "forces": as_floats(forces, "forces", platform.n_actuators),
+        "forces": forces,
         "wrench": six_or_zero(wrench, "wrench"),
     }
     kernels = (forward_dynamics_slopes, forward_dynamics_by_parameters)
@@ -345,7 +345,7 @@ def step_derivatives(
         pose,
         twist,
         deflection,
-        forces=as_floats(forces, "forces", platform.n_actuators),
+        forces=forces,
         wrench=six_or_zero(wrench, "wrench"),
     )
     n, k = platform.n_actuators, 2 * platform.n_deflections
