@@ -213,9 +213,7 @@ def make_settings(
 
 def _check_solref(value: Any) -> tuple[float, ...]:
     time_constant, damping_ratio = as_vector(value, "solref", 2)
-    if not (time_constant > 0 and damping_ratio > 0) and not (
-        time_constant < 0 and damping_ratio < 0
-    ):
+    if min(time_constant, damping_ratio) <= 0 <= max(time_constant, damping_ratio):
         raise InputError("solref", "must be two positive or two negative numbers")
     return float(time_constant), float(damping_ratio)
 

@@ -167,15 +167,12 @@ def forward_dynamics_derivatives(
     """
     from twin.kernels.derivatives import forward_dynamics_by_parameters, forward_dynamics_slopes
 
-    states = {
-        "pose": pose,
-        "twist": twist,
-        "deflection": deflection,
-        "forces": forces,
-        "wrench": six_or_zero(wrench, "wrench"),
-    }
+    shape, states = platform.checked_states(
+        pose, twist, deflection, forces=forces, wrench=six_or_zero(wrench, "wrench")
+    )
     kernels = (forward_dynamics_slopes, forward_dynamics_by_parameters)
-    return _derivatives(platform, kernels, states, parameters, 6 + platform.n_deflections)
+    size = 6 + platform.n_deflections
+    return _derivatives(platform, kernels, shape, states, parameters, size)
 
 
 def inverse_dynamics_derivatives(
@@ -206,15 +203,11 @@ def inverse_dynamics_derivatives(
     """
     from twin.kernels.derivatives import inverse_dynamics_by_parameters, inverse_dynamics_slopes
 
-    states = {
-        "pose": pose,
-        "twist": twist,
-        "deflection": deflection,
-        "acceleration": acceleration,
-        "wrench": six_or_zero(wrench, "wrench"),
-    }
+    shape, states = platform.checked_states(
+        pose, twist, deflection, acceleration=acceleration, wrench=six_or_zero(wrench, "wrench")
+    )
     kernels = (inverse_dynamics_slopes, inverse_dynamics_by_parameters)
-    return _derivatives(platform, kernels, states, parameters, platform.n_actuators)
+    return _derivatives(platform, kernels, shape, states, parameters, platform.n_actuators)
 
 
 def forward_kinematics_derivatives(
@@ -260,14 +253,14 @@ def forward_kinematics_derivatives(
 def _derivatives(
     platform: MachineModel,
     kernels: tuple[Any, Any],
-    states: dict[str, Any],
+    shape: tuple[int, ...],
+    arrays: list[FloatArray],
     parameters: Sequence[str],
     size: int,
 ) -> Derivatives:
-    """Return the derivatives of `size` results that two kernels compute."""
+    """Return the derivatives of `size` results that two kernels compute of checked states."""
     from twin.kernels.derivatives import DifferentiatedConstants, States
 
-    shape, arrays = platform.checked_states(**states)
     body, legs, _ = platform.constants
     input_sizes = [array.shape[1] for array in arrays[1:]]
     columns = np.cumsum([6, *input_sizes[:2], 3, *input_sizes[2:]])
