@@ -202,11 +202,10 @@ def angle_between(quaternion: Any, reference: Any) -> FloatArray:
     Raises:
         InputError: wrong shapes, not finite, or a norm that is not one.
     """
-    given, other = (
-        as_floats(value, field, 4)
-        for value, field in ((quaternion, "quaternion"), (reference, "reference"))
+    shape, (a, b) = flatten_batch(
+        quaternion=as_floats(quaternion, "quaternion", 4),
+        reference=as_floats(reference, "reference", 4),
     )
-    shape, (a, b) = flatten_batch(quaternion=given, reference=other)
     quaternion_norm(a, "quaternion")
     quaternion_norm(b, "reference")
     # Sine and cosine of half the angle: vector and scalar part of the rotation between the two.

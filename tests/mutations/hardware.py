@@ -310,9 +310,9 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "stewart",
         "effort of a hot motor not limited",
         Formula(
-            f"{ACTUATION}.motor_command",
-            "min(peak_effort, drive[CONTINUOUS_EFFORT])",
-            "peak_effort",
+            f"{ACTUATION}.largest_effort",
+            "min(drive[PEAK_EFFORT], drive[CONTINUOUS_EFFORT])",
+            "drive[PEAK_EFFORT]",
         ),
         "effort before and after the thermal limit",
     ),
@@ -581,8 +581,8 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "bias instability halved",
         Formula(
             f"{SENSOR}.draw_errors",
-            "np.repeat([triad.instability",
-            "0.5 * np.repeat([triad.instability",
+            "[triad.instability",
+            "[0.5 * triad.instability",
         ),
         "gyroscopes: standard deviation of the bias instability",
     ),
@@ -606,7 +606,7 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "ranges a fifth too small",
-        Formula(f"{SENSOR}.draw_errors", "np.repeat(ranges, 3)", "0.8 * np.repeat(ranges, 3)"),
+        Formula(f"{SENSOR}.draw_errors", "else triad.range", "else 0.8 * triad.range"),
         "readings at 90 percent of the ranges",
     ),
     (

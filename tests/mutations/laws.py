@@ -213,8 +213,8 @@ LAWS = (
         "inverse dynamics without velocity terms",
         Formula(
             "twin.model.machine_model.MachineModel.inverse_dynamics",
-            '"twist": twist',
-            '"twist": 0.0 * np.asarray(twist)',
+            "twist=twist",
+            "twist=0.0 * np.asarray(twist)",
         ),
         "driven_motion",
         "work of the forces less gain of energy and losses at any time",

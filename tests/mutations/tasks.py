@@ -190,7 +190,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "base shaking half as large in the analytic engine",
         Formula(
-            "twin.kernels.batched.analytic.advance_rows",
+            "twin.kernels.batched.analytic.begin_step",
             "- inputs.shaking[i, substep, k]",
             "- 0.5 * inputs.shaking[i, substep, k]",
         ),
@@ -218,8 +218,8 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
         "head of the driver not turned with the platform",
         Formula(
             f"{CAR}.head_velocity",
-            "rotate(turn, (head[0], head[1], head[2]))",
-            "(head[0], head[1], head[2])",
+            "rotate(turn, vector_at(head, 0))",
+            "vector_at(head, 0)",
         ),
         PERCEIVED_ON_PLATFORM,
     ),

@@ -18,34 +18,41 @@ TRAINING_COMMAND = f"pip install torch==2.13.0 && {EXTRA_COMMAND.format('rl')}"
 """The command installs PyTorch first, by its version: the extra alone may bring a several times
 larger build."""
 
+EXTRAS = {
+    "report": {
+        "plotly": "Plotting",
+        "jinja2": "The validation report",
+        "markupsafe": "The validation report",
+        "markdown_it": "The validation report",
+    },
+    "render": {
+        "PIL": "Writing pictures",
+        "imageio_ffmpeg": "Writing MP4",
+        "trimesh": "A drawing from a file",
+    },
+    "view": {"viser": "The page", "rich": "The page"},
+    "symbolic": {"sympy": "Deriving equations of motion"},
+    "control": {"control": "Control design", "osqp": "Predictive motion cueing"},
+    "sweep": {"joblib": "Work in several processes", "pyarrow": "A sweep"},
+    "tables": {"pandas": "A data frame"},
+    "logs": {"mcap": "MCAP files", "rosbags": "Bags of ROS"},
+    "link": {"asyncua": "OPC UA"},
+    "cluster": {"ray": "A sweep on a cluster"},
+    "datasets": {"minari": "Recording datasets", "h5py": "Recording datasets"},
+    "onnx": {"onnx": "A policy as ONNX"},
+    "cuda": {"numba_cuda": "A graphics card"},
+}
+"""Extra -> its libraries, each with its use as the start of a sentence."""
+
 OPTIONAL_LIBRARIES = {
-    "plotly": ("Plotting", EXTRA_COMMAND.format("report")),
-    "jinja2": ("The validation report", EXTRA_COMMAND.format("report")),
-    "markupsafe": ("The validation report", EXTRA_COMMAND.format("report")),
-    "markdown_it": ("The validation report", EXTRA_COMMAND.format("report")),
-    "PIL": ("Writing pictures", EXTRA_COMMAND.format("render")),
-    "imageio_ffmpeg": ("Writing MP4", EXTRA_COMMAND.format("render")),
-    "trimesh": ("A drawing from a file", EXTRA_COMMAND.format("render")),
-    "viser": ("The page", EXTRA_COMMAND.format("view")),
-    "rich": ("The page", EXTRA_COMMAND.format("view")),
-    "sympy": ("Deriving equations of motion", EXTRA_COMMAND.format("symbolic")),
-    "control": ("Control design", EXTRA_COMMAND.format("control")),
-    "osqp": ("Predictive motion cueing", EXTRA_COMMAND.format("control")),
-    "joblib": ("Work in several processes", EXTRA_COMMAND.format("sweep")),
-    "pyarrow": ("A sweep", EXTRA_COMMAND.format("sweep")),
-    "pandas": ("A data frame", EXTRA_COMMAND.format("tables")),
-    "mcap": ("MCAP files", EXTRA_COMMAND.format("logs")),
-    "asyncua": ("OPC UA", EXTRA_COMMAND.format("link")),
-    "rosbags": ("Bags of ROS", EXTRA_COMMAND.format("logs")),
-    "ray": ("A sweep on a cluster", EXTRA_COMMAND.format("cluster")),
-    "minari": ("Recording datasets", EXTRA_COMMAND.format("datasets")),
-    "h5py": ("Recording datasets", EXTRA_COMMAND.format("datasets")),
+    library: (purpose, EXTRA_COMMAND.format(extra))
+    for extra, purposes in EXTRAS.items()
+    for library, purpose in purposes.items()
+} | {
     "torch": ("Training", TRAINING_COMMAND),
     "stable_baselines3": ("Training", TRAINING_COMMAND),
     "tensorboard": ("Training", TRAINING_COMMAND),
-    "onnx": ("A policy as ONNX", EXTRA_COMMAND.format("onnx")),
     "matplotlib": ("Drawing learning curves", "pip install matplotlib"),
-    "numba_cuda": ("A graphics card", EXTRA_COMMAND.format("cuda")),
     "mujoco": ("The MuJoCo engine", "pip install mujoco"),
     "pybullet": ("The PyBullet engine", "pip install pybullet"),
 }

@@ -97,13 +97,10 @@ def _fault(content: Any) -> str:
     for _ in range(MAX_DEPTH):
         next_level: list[Any] = []
         for container in level:
-            entries = (
-                list(container.items())
-                if isinstance(container, dict)
-                else list(enumerate(container, 1))
-            )
-            next_level += [entry for _, entry in entries if isinstance(entry, dict | list)]
-            for name, entry in entries:
+            is_table = isinstance(container, dict)
+            for name, entry in container.items() if is_table else enumerate(container, 1):
+                if isinstance(entry, dict | list):
+                    next_level.append(entry)
                 if CONTROL_CHARACTERS.search(f"{name}{entry if isinstance(entry, str) else ''}"):
                     fault_text = f"{name} = {brief(entry)}" if isinstance(entry, str) else str(name)
                     return f"has control characters in {visible(fault_text)}; remove them"

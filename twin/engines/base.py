@@ -28,7 +28,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_vector, one_of, one_pose, positive, turned
 from twin.basics.files import as_path, read_arrays, remove_oldest
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
-from twin.model.ball import Ball, as_ball
+from twin.model.ball import Ball, as_ball, as_start
 from twin.model.engine import FIDELITIES, Fidelity, State
 from twin.model.machine_base import ZERO_VECTOR, LegCoordinates
 from twin.model.machine_model import MachineModel, as_model
@@ -216,7 +216,6 @@ def replay(path: str | Path) -> list[State]:
         InputError: not a dump.
     """
     from twin.engines import make_engine
-    from twin.errors import InputError
     from twin.machine.machine import MachineParameters
 
     file = as_path(path)
@@ -451,8 +450,6 @@ class BaseEngine(ABC):
             return None
         if self._ball is None:
             raise InputError("ball", NO_BALL)
-        from twin.model.ball import as_start
-
         return as_vector(as_start(start, self._ball), "ball", 4)
 
     def _free(self) -> None:  # noqa: B027 (only some simulators have something to free)

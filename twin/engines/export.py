@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -68,12 +67,8 @@ def export(platform: MachineModel, form: str, folder: str | Path, **options: Any
     engine = "mujoco" if form == "mjcf" else "bullet"
     check_masses(make_mechanism(platform.parameters), platform.parameters, engine)
     texts = {
-        name: _writer(module, function)(platform) for name, module, function in EXPORT_FORMATS[form]
+        name: getattr(import_module(module), function)(platform)
+        for name, module, function in EXPORT_FORMATS[form]
     }
     with new_folder(folder, "folder") as export_folder:
         return [write_text(export_folder / name, text) for name, text in texts.items()]
-
-
-def _writer(module: str, function: str) -> Callable[[MachineModel], str]:
-    writer: Any = getattr(import_module(module), function)
-    return writer  # type: ignore[no-any-return]

@@ -102,11 +102,6 @@ def plain(segments: Iterable[Segment]) -> list[list[Any]]:
     return [[np.asarray(field).tolist() for field in segment] for segment in segments]
 
 
-def carried_bodies(segments: Sequence[Segment]) -> tuple[Body, ...]:
-    """Return the bodies `payload_<segment>`, each on a joint of the same name, or fixed."""
-    return tuple(_body(segment) for segment in segments)
-
-
 def _segment(part: Any) -> Segment:
     arrays = ("axis", "position", "center", "inertia", "end")
     fields = dict(zip(Segment._fields, part, strict=True))
@@ -115,6 +110,7 @@ def _segment(part: Any) -> Segment:
 
 
 def _body(segment: Segment) -> Body:
+    """Return the body `payload_<segment>`, on a joint of the same name, or fixed."""
     name = f"payload_{segment.name}"
     joints: tuple[Joint, ...] = ()
     if segment.joint != "fixed":
@@ -254,8 +250,11 @@ class Mechanism:
     @cached_property
     def measured(self) -> IndexArray:
         """`(m, n)` joints that add up to the n actuator coordinates, each times its gain."""
-        joint_indices = [self.indices(measured_joints(actuator)) for actuator in self.actuators]
-        return np.stack(joint_indices, axis=1)
+        joints = [
+            (*actuator.measured, *([actuator.twist.joint] if actuator.twist else []))
+            for actuator in self.actuators
+        ]
+        return np.array([self.indices(names) for names in joints]).T
 
     @cached_property
     def measured_gains(self) -> FloatArray:
@@ -295,11 +294,6 @@ class Mechanism:
     def moves_platform(self, body: Body) -> bool:
         """Return whether a body is in the same tree as the platform."""
         return self.root(body) == self.root(self.body(PLATFORM_NAME))
-
-
-def measured_joints(actuator: Actuator) -> tuple[str, ...]:
-    """Return the joints on which an actuator's coordinate depends."""
-    return actuator.measured + (() if actuator.twist is None else (actuator.twist.joint,))
 
 
 def machine_mass(parameters: MachineParameters) -> float:
@@ -443,11 +437,10 @@ def joint_motion(
     `carried` `(2c,)` are the coordinates of the joints of bodies that the platform carries, then
     their rates; by default they rest on it.
     """
-    n_carried = len(machine.carried)
-    zero_motion = np.zeros((3, n_carried))
+    carried_motion = np.zeros((3, len(machine.carried)))
     if carried is not None:
-        zero_motion[:2] = carried.reshape(2, n_carried)
-    parts = zip(legs, zero_motion, strict=True)
+        carried_motion[:2] = carried.reshape(2, -1)
+    parts = zip(legs, carried_motion, strict=True)
     return JointMotion(
         *(
             np.concatenate([leg_values.ravel(), carried_values])
@@ -522,21 +515,21 @@ def make_mechanism(
     legs = [
         kind.make_leg(leg, leg_geometry, machine_sizes) for leg, leg_geometry in legs_with_geometry
     ]
+    body = parameters.platform.body
     platform = Body(
         PLATFORM_NAME,
         BASE_NAME,
         np.array(parameters.home.position),
         parameters.home_rotation,
-        mass=_platform_mass(parameters),
+        mass=Mass(body.mass, body.center_of_mass_vector, body.inertia_tensor),
         shapes=_platform_shapes(machine_sizes),
         free=True,
     )
     if kind.carry is not None:
         for leg, leg_geometry in legs_with_geometry:
             platform = kind.carry(leg, leg_geometry, platform)
-    leg_bodies = [body for leg in legs for body in leg.bodies]
-    leg_bodies = with_least_masses([platform, *leg_bodies], parameters)
-    bodies = [*leg_bodies, *carried_bodies(payload)]
+    machine_bodies = [platform, *(body for leg in legs for body in leg.bodies)]
+    bodies = [*with_least_masses(machine_bodies, parameters), *map(_body, payload)]
     machine = Mechanism(
         name=parameters.name,
         gravity=parameters.gravity,
@@ -577,11 +570,6 @@ def _parents_first(bodies: list[Body]) -> tuple[Body, ...]:
         ordered_bodies.append(next_body)
         placed_names.add(next_body.name)
     return tuple(ordered_bodies)
-
-
-def _platform_mass(parameters: MachineParameters) -> Mass:
-    body = parameters.platform.body
-    return Mass(body.mass, body.center_of_mass_vector, body.inertia_tensor)
 
 
 def _platform_points(joints: FloatArray) -> tuple[Point, ...]:

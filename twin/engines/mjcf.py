@@ -22,7 +22,6 @@ from twin.machine.mechanism import (
     PLATFORM_NAME,
     Actuator,
     Body,
-    Box,
     Cylinder,
     Joint,
     Mass,
@@ -137,7 +136,7 @@ def mechanism_xml(machine: Mechanism, timestep: float) -> str:
     _add_bodies(world, machine, BASE_NAME)
     home = [*(machine.home if machine.floats else ()), *np.zeros(len(machine.joint_names))]
     if machine.ball is not None:
-        home_position = ball_home_pose(machine.ball, machine.home)
+        home_position = place_on_plate(machine.ball, machine.home, np.zeros(6))[:7]
         contact = text(loop_solref(timestep)), text(LOOP_SOLIMP)
         add_ball(world, machine.ball, home_position, contact)
         home += home_position.tolist()
@@ -158,7 +157,8 @@ def _add_options(root: Element, machine: Mechanism, timestep: float) -> None:
         **solver,
     )
     if machine.ball is not None:
-        add_ball_options(option)
+        # The default pyramid of the friction cone overestimates friction along its edges.
+        option.set("cone", "elliptic")
 
 
 def _add_defaults(root: Element, timestep: float) -> None:
@@ -303,11 +303,6 @@ def _add_tethers(root: Element, machine: Mechanism) -> None:
             add(tendon, "site", site=point)
 
 
-def add_ball_options(option: Element) -> None:
-    """Select the elliptic friction cone: the default pyramid overestimates friction along edges."""
-    option.set("cone", "elliptic")
-
-
 def add_ball_materials(asset: Element) -> None:
     """Add the materials of ball and plate; the ball's squares make its rolling visible."""
     ball_color, mark_color = PART_COLORS[BALL_NAME][:3], (0.95, 0.93, 0.88)
@@ -370,11 +365,6 @@ def add_ball(world: Element, ball: Ball, pose: FloatArray, contact: tuple[str, s
     )
 
 
-def ball_home_pose(ball: Ball, platform: FloatArray) -> FloatArray:
-    """Return the pose `(7,)` of a ball at rest on the middle of the plate, the platform at home."""
-    return place_on_plate(ball, platform, np.zeros(6))[:7]
-
-
 def add(parent: Element, tag: str, **attributes: str) -> Element:
     """Append an element to `parent` and return it."""
     return SubElement(parent, tag, attributes)
@@ -398,26 +388,18 @@ def add_inertial(body: Element, mass: Mass) -> None:
 def add_shape(body: Element, shape: Shape) -> None:
     """Draw a shape of `body`; a plate refers to the mesh that `add_mesh` makes of it."""
     style = {"name": shape.name, "class": "drawn"}
-    color = {"material": shape.color}
+    if isinstance(shape, Plate):
+        add(body, "geom", **style, type="mesh", mesh=shape.name, material=shape.color)
+        return
     if isinstance(shape, Cylinder):
         ends = text([*shape.start, *shape.end])
-        add(body, "geom", **style, type="cylinder", **color, size=text([shape.radius]), fromto=ends)
+        kind, geometry = "cylinder", {"size": text([shape.radius]), "fromto": ends}
     elif isinstance(shape, Sphere):
-        position_attributes = {"pos": text(shape.center)} if shape.center.any() else {}
-        add(
-            body,
-            "geom",
-            **style,
-            type="sphere",
-            **color,
-            size=text([shape.radius]),
-            **position_attributes,
-        )
-    elif isinstance(shape, Box):
-        position_attributes = {"pos": text(shape.center), "size": text(0.5 * shape.size)}
-        add(body, "geom", **style, type="box", **color, **position_attributes)
+        position = {"pos": text(shape.center)} if shape.center.any() else {}
+        kind, geometry = "sphere", {"size": text([shape.radius]), **position}
     else:
-        add(body, "geom", **style, type="mesh", mesh=shape.name, **color)
+        kind, geometry = "box", {"pos": text(shape.center), "size": text(0.5 * shape.size)}
+    add(body, "geom", **style, type=kind, material=shape.color, **geometry)
 
 
 def add_mesh(asset: Element, plate: Plate) -> None:

@@ -25,7 +25,6 @@ from twin.engines.mechanism import (
     check_masses,
     joint_motion,
     make_mechanism,
-    measured_joints,
     plain,
 )
 from twin.engines.mjcf import BALL_NAME, LOOP_SOLIMP, REFERENCE_BODY, loop_solref, mechanism_xml
@@ -128,10 +127,8 @@ class Layout(NamedTuple):
 def layout_of(machine: Mechanism, model: Any) -> Layout:
     """Return the indices of a machine's parts."""
     address_functions = (coordinates, velocities)
-    measured = [measured_joints(actuator) for actuator in machine.actuators]
     joints = [
-        np.stack([addresses(model, joint_indices) for joint_indices in measured], axis=1)
-        for addresses in address_functions
+        addresses(model, machine.joint_names)[machine.measured] for addresses in address_functions
     ]
     sliding_joints = [velocities(model, friction.joints) for friction in machine.frictions]
     tips, sockets = (
@@ -216,9 +213,7 @@ def make_settings(
 
 def _check_solref(value: Any) -> tuple[float, ...]:
     time_constant, damping_ratio = as_vector(value, "solref", 2)
-    if not (time_constant > 0 and damping_ratio > 0) and not (
-        time_constant < 0 and damping_ratio < 0
-    ):
+    if min(time_constant, damping_ratio) <= 0 <= max(time_constant, damping_ratio):
         raise InputError("solref", "must be two positive or two negative numbers")
     return float(time_constant), float(damping_ratio)
 
@@ -312,13 +307,9 @@ def _tree(platform: MachineModel) -> _Tree:
     machine = make_mechanism(platform.parameters)
     model = compile_model(machine)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-    names, free_addresses = machine.joint_names, (-1, -1)
-    if machine.floats:
-        joint = model.joint(PLATFORM_NAME)
-        free_addresses = int(joint.qposadr[0]), int(joint.dofadr[0])
-    return _Tree(
-        machine, model, coordinates(model, names), velocities(model, names), free_addresses
-    )
+    names, layout = machine.joint_names, layout_of(machine, model)
+    free = layout.free_qpos, layout.free_qvel
+    return _Tree(machine, model, coordinates(model, names), velocities(model, names), free)
 
 
 def _jacobian(model: mujoco.MjModel, data: mujoco.MjData, site: str) -> FloatArray:

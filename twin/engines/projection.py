@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import null_space
 
-from twin.basics.arrays import FloatArray, as_vector, one_pose
+from twin.basics.arrays import FloatArray, as_vector, one_of, one_pose
 from twin.engines.mechanism import Mechanism, joint_motion, make_mechanism
-from twin.errors import InputError, SingularPoseError
+from twin.errors import SingularPoseError
 from twin.model.machine_model import MachineModel
 
 TREE_MODULES = {"mujoco": "twin.engines.mujoco", "bullet": "twin.engines.bullet.engine"}
@@ -134,8 +134,7 @@ def projection(
         MissingDependencyError: the engine's library is not installed.
         SingularPoseError: the pose is singular.
     """
-    if not isinstance(engine, str) or engine not in TREE_MODULES:
-        raise InputError("engine", f"{engine!r} has no open tree; known: {', '.join(TREE_MODULES)}")
+    one_of(engine, "engine", TREE_MODULES)
     k = platform.n_deflections
     motion = (
         one_pose(pose),

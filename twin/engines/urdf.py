@@ -267,28 +267,23 @@ def _kind_and_limit(
     machine: Mechanism, machine_joint: Joint, *, limited: bool
 ) -> tuple[str, dict[str, float] | None]:
     """Return type and limits of a joint; the format wants a range of every slide."""
-    if machine_joint.kind == "hinge" and (machine_joint.limits is None or not limited):
+    limits = machine_joint.limits
+    if machine_joint.kind == "hinge" and (limits is None or not limited):
         return "continuous", None
-    limit = {"effort": UNKNOWN_LIMIT, "velocity": UNKNOWN_LIMIT}
-    if machine_joint.limits is not None:
-        limit = {
-            "effort": machine_joint.limits.force or UNKNOWN_LIMIT,
-            "velocity": machine_joint.limits.speed or UNKNOWN_LIMIT,
-        }
-        if limited:
-            limit |= {"lower": machine_joint.limits.minimum, "upper": machine_joint.limits.maximum}
-    elif limited:
-        limit |= _reach_limits(machine)
+    force, speed = (None, None) if limits is None else (limits.force, limits.speed)
+    limit = {"effort": force or UNKNOWN_LIMIT, "velocity": speed or UNKNOWN_LIMIT}
+    if limited:
+        lower, upper = (
+            (-machine.reach, machine.reach) if limits is None else (limits.minimum, limits.maximum)
+        )
+        limit |= {"lower": lower, "upper": upper}
     return ("revolute" if machine_joint.kind == "hinge" else "prismatic"), limit
-
-
-def _reach_limits(machine: Mechanism) -> dict[str, float]:
-    return {"lower": -machine.reach, "upper": machine.reach}
 
 
 def _carriers(machine: Mechanism) -> Iterator[Element]:
     """Yield the joints from the base to a free platform, and massless links between them."""
-    limit = {"effort": 0.0, "velocity": UNKNOWN_LIMIT, **_reach_limits(machine)}
+    reach = {"lower": -machine.reach, "upper": machine.reach}
+    limit = {"effort": 0.0, "velocity": UNKNOWN_LIMIT, **reach}
     body, parent = machine.body(PLATFORM_NAME), BASE_NAME
     for k, joint_name in enumerate(CARRIER_JOINTS):
         is_last = k == len(CARRIER_JOINTS) - 1

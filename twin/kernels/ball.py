@@ -25,7 +25,15 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import Work, add_direction, assemble, field, make_work
-from twin.kernels.dynamics.forward import STATE_SIZE, Load, accelerate, fill_pose_rate, normalise
+from twin.kernels.dynamics.forward import (
+    STATE_SIZE,
+    Load,
+    accelerate,
+    fill_pose_rate,
+    normalise,
+    normalise_quaternion,
+    sort_deflection_rates,
+)
 from twin.kernels.integrators import Stages, combine, shift
 from twin.kernels.jit import compiled, device
 from twin.kernels.legs.dispatch import deflections_per_leg
@@ -34,14 +42,17 @@ from twin.kernels.linear_algebra import (
     Matrix,
     Vector,
     add,
+    add_wrench,
+    copy,
     cross,
     dot,
     quaternion_rate,
     rotate,
     rotate_back,
-    rotation,
+    rotation_at,
     scale,
     subtract,
+    vector_at,
 )
 
 BALL_SIZE = 17
@@ -90,10 +101,8 @@ def contact_frame(matrix: Matrix) -> tuple[Vector, Vector, Vector]:
 def relative_velocity(ball: FloatArray, state: FloatArray, matrix: Matrix, omega: Vector) -> Vector:
     """Return the velocity of the ball's centre against the plate, in plate axes: r Omega_r x n."""
     if state[STATE_FLYING] > 0.0:
-        return state[STATE_VELOCITY], state[STATE_VELOCITY + 1], state[STATE_VELOCITY + 2]
-    spin_x, spin_y, _spin_z = rotate_back(
-        matrix, subtract((state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega)
-    )
+        return vector_at(state, STATE_VELOCITY)
+    spin_x, spin_y, _ = rotate_back(matrix, subtract(vector_at(state, STATE_SPIN), omega))
     return ball[BALL_RADIUS] * spin_y, -ball[BALL_RADIUS] * spin_x, 0.0
 
 
@@ -130,9 +139,7 @@ def contact_bias(
     """Return the force f of the module's equation, and the moment of rolling resistance."""
     normal = contact_frame(matrix)[0]
     _, centre = arms(ball, state, matrix)
-    relative_spin = subtract(
-        (state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega
-    )
+    relative_spin = subtract(vector_at(state, STATE_SPIN), omega)
     centre_velocity = scale(ball[BALL_RADIUS], cross(relative_spin, normal))
     frame_acceleration = add(
         cross(omega, cross(omega, centre)), scale(2.0, cross(omega, centre_velocity))
@@ -156,9 +163,8 @@ def contact_force(
     ball: FloatArray, normal: Vector, contact: Vector, bias: Vector, acceleration: FloatArray
 ) -> Vector:
     """Return the force of the plate on the ball, base axes, under the platform's acceleration."""
-    alpha = (acceleration[3], acceleration[4], acceleration[5])
     contact_acceleration = add(
-        (acceleration[0], acceleration[1], acceleration[2]), cross(alpha, contact)
+        vector_at(acceleration, 0), cross(vector_at(acceleration, 3), contact)
     )
     normal_acceleration = dot(normal, contact_acceleration)
     factor = ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
@@ -207,7 +213,7 @@ def put_ball(
 
     `start` (4,): position [m] and velocity [m/s] in plate axes. Rolling: Omega_r = n x v / r.
     """
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    matrix = rotation_at(pose, 3)
     state[STATE_X], state[STATE_Y] = start[0], start[1]
     rolling_spin = rotate(
         matrix, (-start[3] / ball[BALL_RADIUS], start[2] / ball[BALL_RADIUS], 0.0)
@@ -277,8 +283,8 @@ def state_on_plate(
     The position counts from the reference point.
     """
     platform = platform_state(pose, twist)
-    ball_arm = subtract((motion[0], motion[1], motion[2]), platform.position)
-    velocity = subtract((motion[7], motion[8], motion[9]), platform.velocity)
+    ball_arm = subtract(vector_at(motion, 0), platform.position)
+    velocity = subtract(vector_at(motion, 7), platform.velocity)
     relative_velocity_on_plate = rotate_back(
         platform.matrix, subtract(velocity, cross(platform.omega, ball_arm))
     )
@@ -301,8 +307,8 @@ def states_on_plate(
 @device
 def take_off(ball: FloatArray, pose: FloatArray, twist: FloatArray, state: FloatArray) -> None:
     """Turn the state of a rolling ball into that of a flying one, at the same velocity."""
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    rolling_velocity = relative_velocity(ball, state, matrix, (twist[3], twist[4], twist[5]))
+    matrix = rotation_at(pose, 3)
+    rolling_velocity = relative_velocity(ball, state, matrix, vector_at(twist, 3))
     state[STATE_FLYING], state[STATE_GAP] = 1.0, 0.0
     for k in range(3):
         state[STATE_VELOCITY + k] = rolling_velocity[k]
@@ -320,21 +326,15 @@ def flight_rate(
 ) -> None:
     """Fill `dy` of the position and velocity of a flying ball, relative to the plate."""
     _, centre = arms(ball, state, matrix)
-    linear = (acceleration[0], acceleration[1], acceleration[2])
-    alpha = (acceleration[3], acceleration[4], acceleration[5])
-    centre_velocity = rotate(
-        matrix, (state[STATE_VELOCITY], state[STATE_VELOCITY + 1], state[STATE_VELOCITY + 2])
-    )
+    linear, alpha = vector_at(acceleration, 0), vector_at(acceleration, 3)
+    velocity = vector_at(state, STATE_VELOCITY)
+    centre_velocity = rotate(matrix, velocity)
     frame_acceleration = add(
         cross(omega, cross(omega, centre)), scale(2.0, cross(omega, centre_velocity))
     )
     plate_acceleration = add(add(linear, cross(alpha, centre)), frame_acceleration)
     relative_acceleration = rotate_back(matrix, subtract(gravity, plate_acceleration))
-    dy[0], dy[1], dy[STATE_GAP] = (
-        state[STATE_VELOCITY],
-        state[STATE_VELOCITY + 1],
-        state[STATE_VELOCITY + 2],
-    )
+    dy[0], dy[1], dy[STATE_GAP] = velocity
     for k in range(3):
         dy[STATE_SPIN + k] = 0.0
         dy[STATE_VELOCITY + k] = relative_acceleration[k]
@@ -348,14 +348,13 @@ def land(
 
     The velocity becomes (v + k v_rolling) / (1 + k).
     """
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    matrix = rotation_at(pose, 3)
     omega, radius, factor = (
-        (twist[3], twist[4], twist[5]),
+        vector_at(twist, 3),
         ball[BALL_RADIUS],
         ball[BALL_INERTIA_FACTOR],
     )
-    ball_spin = (state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2])
-    spin_x, spin_y, spin_z = rotate_back(matrix, subtract(ball_spin, omega))
+    spin_x, spin_y, spin_z = rotate_back(matrix, subtract(vector_at(state, STATE_SPIN), omega))
     velocity_x = (state[STATE_VELOCITY] + factor * radius * spin_y) / (1.0 + factor)
     velocity_y = (state[STATE_VELOCITY + 1] - factor * radius * spin_x) / (1.0 + factor)
     velocity_change = (
@@ -385,21 +384,14 @@ def add_ball(
     add_direction(work.mass_matrix, ball[BALL_MASS], normal, cross(contact, normal))
     add_direction(work.mass_matrix, tangential_mass, first_tangent, cross(contact, first_tangent))
     add_direction(work.mass_matrix, tangential_mass, second_tangent, cross(contact, second_tangent))
-    contact_moment = add(cross(contact, bias), moment)
-    for k in range(3):
-        work.bias[k] += bias[k]
-        work.bias[k + 3] += contact_moment[k]
+    add_wrench(work.bias, bias, add(cross(contact, bias), moment))
 
 
 @device
 def add_landing_force(ball: FloatArray, state: FloatArray, matrix: Matrix, work: Work) -> None:
     """Add the force of a landing on the plate to the bias of the platform in `work`."""
     contact, _ = arms(ball, state, matrix)
-    landing_force = (
-        state[STATE_LANDING_FORCE],
-        state[STATE_LANDING_FORCE + 1],
-        state[STATE_LANDING_FORCE + 2],
-    )
+    landing_force = vector_at(state, STATE_LANDING_FORCE)
     landing_moment = cross(contact, landing_force)
     for k in range(3):
         work.bias[k] -= landing_force[k]
@@ -476,9 +468,7 @@ def rolling_derivative(
     regular = regular and singular < 0
     normal = contact_frame(matrix)[0]
     contact_reaction = contact_force(ball, normal, arms(ball, state, matrix)[0], bias, dy[7:13])
-    for i in range(n_deflections):
-        dy[13 + n_deflections + i] = dy[13 + i]
-        dy[13 + i] = y[13 + n_deflections + i]
+    sort_deflection_rates(y, dy, n_deflections)
     ball_rates = dy[size:]
     for k in range(BALL_SIZE):
         ball_rates[k] = 0.0
@@ -542,28 +532,14 @@ def rolling_move(
         )[0]
     if not (combine(y, step, rates, trial) and regular):
         return False, status
-    for j in range(size):
-        y[j] = trial[j]
+    copy(trial, y)
     normalise(legs, y[: size - BALL_SIZE])
-    normalise_orientation(ball_state)
+    normalise_quaternion(ball_state, STATE_ORIENTATION)
     for k in range(3):
         ball_state[STATE_LANDING_FORCE + k] = 0.0
     if in_play and ball_state[STATE_FLYING] > 0.0 and ball_state[STATE_GAP] <= 0.0:
         land(ball, y[:7], y[7:13], ball_state, step)
     return True, status
-
-
-@device
-def normalise_orientation(state: FloatArray) -> None:
-    """Scale the ball's quaternion to length one."""
-    inverse = 1.0 / sqrt(
-        state[STATE_ORIENTATION] ** 2
-        + state[STATE_ORIENTATION + 1] ** 2
-        + state[STATE_ORIENTATION + 2] ** 2
-        + state[STATE_ORIENTATION + 3] ** 2
-    )
-    for k in range(STATE_ORIENTATION, STATE_ORIENTATION + 4):
-        state[k] *= inverse
 
 
 @compiled
@@ -582,11 +558,10 @@ def rolling_rate(
     `gravity` is a vector `(3,)`; `wrench` holds the plate's force on the ball and its moment of
     rolling resistance. Returns the ball's status.
     """
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    omega = (twist[3], twist[4], twist[5])
-    gravity_vector = (gravity[0], gravity[1], gravity[2])
+    matrix = rotation_at(pose, 3)
+    omega = vector_at(twist, 3)
     normal, contact = contact_frame(matrix)[0], arms(ball, state, matrix)[0]
-    bias, moment = contact_bias(ball, state, matrix, omega, gravity_vector)
+    bias, moment = contact_bias(ball, state, matrix, omega, vector_at(gravity, 0))
     force = contact_force(ball, normal, contact, bias, acceleration)
     rate[:] = 0.0
     ball_rate(ball, state, matrix, omega, force, moment, rate)
@@ -607,9 +582,9 @@ def rolling_resistance(
     """Fill `moment` (3,) of rolling resistance on a ball that turns at `spin` against the plate."""
     moment[0], moment[1], moment[2] = resisting_moment(
         ball,
-        (normal[0], normal[1], normal[2]),
-        (spin[0], spin[1], spin[2]),
-        (gravity[0], gravity[1], gravity[2]),
+        vector_at(normal, 0),
+        vector_at(spin, 0),
+        vector_at(gravity, 0),
     )
 
 

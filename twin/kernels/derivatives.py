@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.batched.analytic import legs_like
+from twin.kernels.batched.analytic import Constants, legs_like
 from twin.kernels.dynamics.assembly import BODY_GRAVITY, Work, assemble, make_work
 from twin.kernels.dynamics.forward import accelerate, forward_dynamics, inverse_dynamics
 from twin.kernels.integrators import Stages, driven_step
@@ -112,18 +112,17 @@ def seed(slots: Slots, variable: int, column: int) -> None:
         slots.body,
     ):
         array[:, column] = 0.0
-    local_index = variable
-    if local_index < 3:
-        slots.pose[local_index, column] = 1.0
+    if variable < 3:
+        slots.pose[variable, column] = 1.0
         return
-    if local_index < 6:
+    if variable < 6:
         q = slots.pose
-        x, y, z = 1.0 * (local_index == 3), 1.0 * (local_index == 4), 1.0 * (local_index == 5)
+        x, y, z = 1.0 * (variable == 3), 1.0 * (variable == 4), 1.0 * (variable == 5)
         rate = quaternion_rate(q[3, 0], q[4, 0], q[5, 0], q[6, 0], x, y, z)
         for i in range(4):
             q[3 + i, column] = rate[i]
         return
-    local_index -= 6
+    local_index = variable - 6
     gravity = slots.body[BODY_GRAVITY : BODY_GRAVITY + 3]
     for array in (slots.twist, slots.deflection, gravity, slots.inputs, slots.wrench):
         if local_index < array.shape[0]:
@@ -139,22 +138,10 @@ def seed_derivatives(slots: Slots, first_variable: int) -> None:
         seed(slots, first_variable + j, 1 + j)
 
 
-class Duals(NamedTuple):
-    """One state in dual numbers: views of its slots."""
-
-    body: FloatArray
-    pose: FloatArray
-    twist: FloatArray
-    deflection: FloatArray
-    inputs: FloatArray
-    wrench: FloatArray
-    result: FloatArray
-
-
 @allocating
-def duals_of(slots: Slots, width: Width) -> Duals:
+def duals_of(slots: Slots, width: Width) -> Slots:
     """Return the views of a state's slots as dual numbers."""
-    return Duals(
+    return Slots(
         as_duals(slots.body, width),
         as_duals(slots.pose, width),
         as_duals(slots.twist, width),
@@ -289,27 +276,15 @@ def copy_derivatives(result: FloatArray, first_column: int, out: FloatArray) -> 
             out[i, first_column + j] = result[i, 1 + j]
 
 
-class DualConstants(NamedTuple):
-    """The constants as duals."""
-
-    body: FloatArray
-    legs: Legs
-
-
 @allocating
-def duals_of_parameters(
-    legs: Legs, body: FloatArray, rows: FloatArray, width: Width
-) -> DualConstants:
-    """Return the views of constants with derivatives as dual numbers."""
-    return DualConstants(as_duals(body, width), legs_like(legs, as_duals(rows, width)))
-
-
-@allocating
-def make_memory(constants: DifferentiatedConstants, width: Width) -> tuple[FloatArray, FloatArray]:
-    """Return memory for the constants of the body and of the legs, with derivatives."""
-    w = len(width) + 1
-    shape = constants.legs.shape
-    return np.empty((constants.body.shape[1], w)), np.empty((shape[1], shape[2], w))
+def make_memory(
+    legs: Legs, constants: DifferentiatedConstants, width: Width
+) -> tuple[FloatArray, FloatArray, Constants]:
+    """Return memory for constants of body and legs with derivatives, and its view as duals."""
+    w, shape = len(width) + 1, constants.legs.shape
+    body, rows = np.empty((constants.body.shape[1], w)), np.empty((shape[1], shape[2], w))
+    duals = Constants(as_duals(body, width), legs_like(legs, as_duals(rows, width)))
+    return body, rows, duals
 
 
 @compiled
@@ -317,26 +292,21 @@ def forward_dynamics_by_parameters(
     legs: Legs, constants: DifferentiatedConstants, width: Width, states: States, out: FloatArray
 ) -> int:
     """Fill `out` (batch, 6 + k, p); return the first state without derivatives, or -1."""
-    body, leg_rows = make_memory(constants, width)
-    machine, work = duals_of_parameters(legs, body, leg_rows, width), dual_work(legs, width)
+    body, leg_rows, machine = make_memory(legs, constants, width)
+    work = dual_work(legs, width)
     result = np.empty((out.shape[1], len(width) + 1))
     dual_result = as_duals(result, width)
     for first_parameter in range(0, out.shape[2], len(width)):
         seed_parameters(constants, first_parameter, body, leg_rows)
         for k in range(out.shape[0]):
             state = platform_state(states.poses[k], states.twists[k])
-            deflection_values, inputs, wrench = (
-                states.deflections[k],
-                states.inputs[k],
-                states.wrenches[k],
-            )
             if not forward_dynamics(
                 machine.body,
                 machine.legs,
                 state,
-                deflection_values,
-                inputs,
-                wrench,
+                states.deflections[k],
+                states.inputs[k],
+                states.wrenches[k],
                 dual_result,
                 work,
             ):
@@ -350,26 +320,21 @@ def inverse_dynamics_by_parameters(
     legs: Legs, constants: DifferentiatedConstants, width: Width, states: States, out: FloatArray
 ) -> int:
     """Fill `out` (batch, n, p); return the first state without derivatives, or -1."""
-    body, leg_rows = make_memory(constants, width)
-    machine, work = duals_of_parameters(legs, body, leg_rows, width), dual_work(legs, width)
+    body, leg_rows, machine = make_memory(legs, constants, width)
+    work = dual_work(legs, width)
     result = np.empty((out.shape[1], len(width) + 1))
     dual_result = as_duals(result, width)
     for first_parameter in range(0, out.shape[2], len(width)):
         seed_parameters(constants, first_parameter, body, leg_rows)
         for k in range(out.shape[0]):
             state = platform_state(states.poses[k], states.twists[k])
-            deflection_values, inputs, wrench = (
-                states.deflections[k],
-                states.inputs[k],
-                states.wrenches[k],
-            )
             if not inverse_dynamics(
                 machine.body,
                 machine.legs,
                 state,
-                deflection_values,
-                inputs,
-                wrench,
+                states.deflections[k],
+                states.inputs[k],
+                states.wrenches[k],
                 dual_result,
                 work,
             ):
@@ -386,13 +351,8 @@ def geometry_by_parameters(
 
     Return the first pose that a leg cannot reach, or -1.
     """
-    body, leg_rows = make_memory(constants, width)
-    machine, w, n = (
-        duals_of_parameters(legs, body, leg_rows, width),
-        len(width) + 1,
-        legs.rows.shape[0],
-    )
-    n_constraints = constraint_count(legs)
+    body, leg_rows, machine = make_memory(legs, constants, width)
+    w, n, n_constraints = len(width) + 1, legs.rows.shape[0], constraint_count(legs)
     result, constraint_values = np.empty((n + n_constraints, w)), np.empty((n_constraints, 8, w))
     dual_result, constraints, zero_twist = (
         as_duals(result, width),
@@ -412,7 +372,7 @@ def geometry_by_parameters(
 
 
 @device
-def write_state(dual_state: Duals, y: FloatArray) -> None:
+def write_state(dual_state: Slots, y: FloatArray) -> None:
     """Copy pose, twist and deflection to `y` (13 + 2k,)."""
     for i in range(7):
         y[i] = dual_state.pose[i]

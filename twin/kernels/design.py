@@ -19,10 +19,11 @@ from twin.kernels.linear_algebra import (
     dot,
     rotate,
     rotate_back,
-    rotation,
+    rotation_at,
     row,
     scale,
     subtract,
+    vector_at,
 )
 
 
@@ -248,7 +249,7 @@ def place_legs(
     rows: FloatArray,
     has_cranks: bool,
     position: Vector,
-    quaternion: tuple[float, float, float, float],
+    matrix: Matrix,
     jacobian: FloatArray,
     coordinates: FloatArray,
     points: FloatArray,
@@ -258,7 +259,6 @@ def place_legs(
     The points of a leg are its base joint, its elbow, and its platform joint; a straight leg has
     the base joint twice. Returns False where a leg does not reach.
     """
-    matrix = rotation(quaternion[0], quaternion[1], quaternion[2], quaternion[3])
     reached = True
     for i in range(rows.shape[0]):
         base = row(rows, i, BASE_JOINT)
@@ -282,7 +282,7 @@ def place_legs(
 @device
 def point(points: FloatArray, i: int, j: int) -> Vector:
     """Return point j of leg i."""
-    return points[i, j, 0], points[i, j, 1], points[i, j, 2]
+    return row(points[i], j, 0)
 
 
 @device
@@ -310,8 +310,7 @@ def specific_force(
     arm: Vector, gravity: float, twist: FloatArray, acceleration: FloatArray
 ) -> Vector:
     """Return acceleration less gravity [m/s2] of a point at `arm` from the reference point."""
-    omega = (twist[3], twist[4], twist[5])
-    alpha = (acceleration[3], acceleration[4], acceleration[5])
+    omega, alpha = vector_at(twist, 3), vector_at(acceleration, 3)
     linear = (acceleration[0], acceleration[1], acceleration[2] + gravity)
     return add(linear, add(cross(alpha, arm), cross(omega, cross(omega, arm))))
 
@@ -333,8 +332,7 @@ def wrench_of(
         twist: `(6,)`.
         acceleration: `(6,)`.
     """
-    omega = (twist[3], twist[4], twist[5])
-    alpha = (acceleration[3], acceleration[4], acceleration[5])
+    omega, alpha = vector_at(twist, 3), vector_at(acceleration, 3)
     center = scale(body[1], (matrix[2], matrix[5], matrix[8]))
     force = scale(body[0], specific_force(center, gravity, twist, acceleration))
     moment_about_center = add(
@@ -512,12 +510,11 @@ def evaluate(
         home_sign, sign, pose_count = 0.0, 0.0, 0
         for k in range(task_count):
             position = (offsets[k, 0], offsets[k, 1], offsets[k, 2] + heights[m])
-            quaternion = (offsets[k, 3], offsets[k, 4], offsets[k, 5], offsets[k, 6])
-            turn = rotation(quaternion[0], quaternion[1], quaternion[2], quaternion[3])
+            turn = rotation_at(offsets[k], 3)
             is_new_pose = k == 0 or differ(offsets[k], offsets[k - 1])
             if is_new_pose:
                 reached = place_legs(
-                    rows[m], has_cranks, position, quaternion, jacobian, coordinates, points
+                    rows[m], has_cranks, position, turn, jacobian, coordinates, points
                 )
                 inverses = (scaled, inverse, square)
                 sign = scaled_inverse(jacobian, arms[m], *inverses) if reached else 0.0

@@ -117,8 +117,7 @@ def runge_kutta_move(
     regular &= derivative(body, legs, trial, load, end_time, rates[3], work)
     if not (combine(y, step, rates, trial) and regular):
         return False
-    for j in range(y.shape[0]):
-        y[j] = trial[j]
+    copy(trial, y)
     normalise(legs, y)
     return True
 
@@ -140,7 +139,7 @@ def runge_kutta(
     `rates[0]` (m,) is the derivative at the start, `rates[k + 1]` the one after step k. Returns
     the number of steps done; smaller than `len(times)` when a state was singular or not finite.
     """
-    inputs = Load(load[0], load[1], load[2])
+    inputs = Load(*load)
     size = y.shape[0]
     stages = Stages(np.empty(size), np.empty((4, size)), make_work(legs))
     slopes, work = stages.rates, stages.work
@@ -275,8 +274,7 @@ def dormand_prince(
     Returns:
         Reason and number of steps written.
     """
-    inputs = Load(load[0], load[1], load[2])
-    error_tolerances = Tolerances(tolerances[0], tolerances[1])
+    inputs = Load(*load)
     times, states, dense = steps
     size = y.shape[0]
     trial, rates, work = np.empty(size), np.empty((7, size)), make_work(legs)
@@ -300,13 +298,12 @@ def dormand_prince(
                 regular = False
                 break
         # A step through a singular state is not accepted: its error counts as above one.
-        error = error_norm(y, trial, rates, step, error_tolerances) if regular else 2.0
+        error = error_norm(y, trial, rates, step, Tolerances(*tolerances)) if regular else 2.0
         if error <= 1.0:
             time = span if is_last else time + step
             continuous_output(y, trial, rates, step, dense[n_steps])
-            for j in range(y.shape[0]):
-                y[j] = trial[j]
-                rates[0, j] = rates[6, j]
+            copy(trial, y)
+            copy(rates[6], rates[0])
             normalise(legs, y)
             times[n_steps] = time
             copy(y, states[n_steps])

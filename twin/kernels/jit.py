@@ -7,6 +7,7 @@ are linked into the kernel that calls them, and optimised there, once.
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import inspect
 import pickle
@@ -162,17 +163,16 @@ class KernelCache(FunctionCache):
                 )
 
 
-def keep_by_types(kernel: Any, function: Callable[..., Any]) -> None:
+def keep_by_types(kernel: Any, function: Callable[..., Any], cache_type: type[KernelCache]) -> None:
     """Store a kernel's compiled versions in `KernelFiles`.
 
     Numba compares a cached function with its own file alone, and would go on using it after a
     function that it calls has changed in another file.
     """
-    kernel_cache: Any = getattr(kernel, "_cache", None)
-    if not isinstance(kernel_cache, Cache):
+    if not isinstance(getattr(kernel, "_cache", None), Cache):
         return  # numba is told not to compile
-    if not isinstance(kernel_cache, KernelCache):
-        kernel_cache = kernel._cache = KernelCache(function)
+    kernel_cache: Any = cache_type(function)
+    kernel._cache = kernel_cache
     source_stamp = (kernel_cache._impl.locator.get_source_stamp(), _stamps(function.__module__))
     kernel_cache._cache_file = KernelFiles(
         kernel_cache.cache_path, kernel_cache._impl.filename_base, source_stamp
@@ -342,17 +342,20 @@ class _LinkedCache(KernelCache):
     _impl_class: Any = _LinkedImpl
 
 
-def cache_linked(kernel: Any, function: Any) -> None:
-    """Cache the instructions of a linked kernel on disk."""
-    kernel._cache = _LinkedCache(function)
-
-
 LINKED_OPTIONS: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": LinkedCompiler,
 }
 """Options of a function that only other compiled functions call."""
+
+DEVICE_OPTIONS = COMPILER_OPTIONS | LINKED_OPTIONS | WITHOUT_COUNTING
+"""Options of such a function that makes no arrays."""
+
+OVERLOAD_OPTIONS = {
+    key: COMPILER_OPTIONS[key] for key in ("error_model", "fastmath", "nogil")
+} | LINKED_OPTIONS
+"""Options of an implementation that is cached with the kernels that call it."""
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
@@ -364,7 +367,7 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 
 def device(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that only other compiled functions call, and that makes no arrays."""
-    return _jitted(function, COMPILER_OPTIONS | LINKED_OPTIONS | WITHOUT_COUNTING)
+    return _jitted(function, DEVICE_OPTIONS)
 
 
 def allocating(function: Callable[P, R]) -> Callable[P, R]:
@@ -374,8 +377,7 @@ def allocating(function: Callable[P, R]) -> Callable[P, R]:
 
 def exact(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function like `device` whose operations are rounded one by one, as in NumPy."""
-    options = COMPILER_OPTIONS | LINKED_OPTIONS | WITHOUT_COUNTING | {"fastmath": False}
-    return _jitted(function, options)
+    return _jitted(function, DEVICE_OPTIONS | {"fastmath": False})
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
@@ -383,9 +385,7 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
     For functions of many arrays, whose calls would take longer than their work.
     """
-    return _jitted(
-        function, COMPILER_OPTIONS | LINKED_OPTIONS | WITHOUT_COUNTING | {"forceinline": True}
-    )
+    return _jitted(function, DEVICE_OPTIONS | {"forceinline": True})
 
 
 def by_kind(
@@ -398,8 +398,7 @@ def by_kind(
     takes a quarter of the time of the dynamics. One that returns an array, or a part of one, needs
     `counting`.
     """
-    options = {key: COMPILER_OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
-    options |= {"forceinline": True} | LINKED_OPTIONS | ({} if counting else WITHOUT_COUNTING)
+    options = OVERLOAD_OPTIONS | {"forceinline": True} | ({} if counting else WITHOUT_COUNTING)
     decorator: Any = overload(stub, jit_options=options)  # type: ignore[arg-type]
 
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
@@ -420,9 +419,8 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
         # No folder can be written to, as in a read-only container: compile in every process.
         kernel = numba.njit(**{**options, "cache": False})(function)
         return kernel
-    if options["pipeline_class"] is LinkedCompiler:
-        cache_linked(kernel, function)
-    keep_by_types(kernel, function)
+    is_linked = options["pipeline_class"] is LinkedCompiler
+    keep_by_types(kernel, function, _LinkedCache if is_linked else KernelCache)
     return kernel
 
 
@@ -438,10 +436,7 @@ def replaceable_by_type(function: Callable[P, R]) -> Callable[P, R]:
         return next(matching_replacements, plain_function)
 
     choose.__signature__ = inspect.signature(plain_function)  # type: ignore[attr-defined]
-    options = {
-        key: COMPILER_OPTIONS[key] for key in ("error_model", "fastmath", "nogil")
-    } | LINKED_OPTIONS
-    overload(function, jit_options=options)(choose)  # type: ignore[arg-type]
+    overload(function, jit_options=OVERLOAD_OPTIONS)(choose)  # type: ignore[arg-type]
     return function
 
 
@@ -468,32 +463,41 @@ def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
     It is the kernel's source with everything that it calls interpreted as well. A division by
     zero and the root of a negative number are errors here, where kernels continue with inf and NaN.
     """
-    return _rebuilt(getattr(kernel, "py_func", kernel))
+    return rebuilt(getattr(kernel, "py_func", kernel), _python)
 
 
-def _rebuilt(function: Any) -> Callable[..., Any]:
-    """Return a function with interpreted functions in place of the kernels that it uses."""
-    used_names = _names(function.__code__) & function.__globals__.keys()
-    replaced_globals = {name: _python(function.__globals__[name]) for name in used_names}
-    cells = tuple(CellType(_python(cell.cell_contents)) for cell in function.__closure__ or ())
-    scope = {**function.__globals__, **replaced_globals}
-    return FunctionType(function.__code__, scope, closure=cells, argdefs=function.__defaults__)
+def rebuilt(function: Any, replacement: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a function with replacements of what it uses: globals, closure, modules of kernels."""
+    names, attributes = _used_names(function.__code__)
+
+    def replaced(value: Any) -> Any:
+        if not (isinstance(value, ModuleType) and "kernels" in value.__name__.split(".")):
+            return replacement(value)
+        module = ModuleType(value.__name__)
+        for name in attributes & vars(value).keys():
+            setattr(module, name, replaced(getattr(value, name)))
+        return module
+
+    scope = dict(function.__globals__)
+    scope |= {name: replaced(scope[name]) for name in names & scope.keys()}
+    cells = tuple(CellType(replaced(cell.cell_contents)) for cell in function.__closure__ or ())
+    return FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
 
 
-def _names(code: CodeType) -> set[str]:
-    """Return the names that a function uses, those of functions inside it too."""
-    nested_names = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
-    return set(code.co_names).union(*nested_names)
-
-
-class _Module:
-    """A module of kernels with interpreted functions, made as they are used."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self._module = module
-
-    def __getattr__(self, name: str) -> Any:
-        return _python(getattr(self._module, name))
+def _used_names(code: CodeType) -> tuple[set[str], set[str]]:
+    """Return the global names and the attributes that a function uses, those inside it too."""
+    names, attributes = set(), set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            names.add(instruction.argval)
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes.add(instruction.argval)
+    for code_constant in code.co_consts:
+        if isinstance(code_constant, CodeType):
+            nested_names = _used_names(code_constant)
+            names |= nested_names[0]
+            attributes |= nested_names[1]
+    return names, attributes
 
 
 def _python(value: Any) -> Any:
@@ -502,9 +506,17 @@ def _python(value: Any) -> Any:
         return lambda *arguments: interpreted(value)(*arguments)
     if isinstance(value, FunctionType) and value in IMPLEMENTATION_CHOOSERS:
         return _chosen(value)
-    if isinstance(value, ModuleType) and "kernels" in value.__name__.split("."):
-        return _Module(value)
     return value
+
+
+def implementation_for(stub: Callable[..., Any], kind: type) -> Callable[..., Any]:
+    """Return the implementation of a function without a body for a kind of legs."""
+    choose: Any = IMPLEMENTATION_CHOOSERS[stub]
+    placeholder_arguments = [None] * (choose.__code__.co_argcount - 1)
+    implementation: Callable[..., Any] = choose(
+        SimpleNamespace(instance_class=kind), *placeholder_arguments
+    )
+    return implementation
 
 
 def _chosen(stub: Callable[..., Any]) -> Callable[..., Any]:
@@ -512,9 +524,7 @@ def _chosen(stub: Callable[..., Any]) -> Callable[..., Any]:
 
     @cache
     def implementation(kind: type) -> Callable[..., Any]:
-        choose: Any = IMPLEMENTATION_CHOOSERS[stub]
-        placeholder_arguments = [None] * (choose.__code__.co_argcount - 1)
-        return _rebuilt(choose(SimpleNamespace(instance_class=kind), *placeholder_arguments))
+        return rebuilt(implementation_for(stub, kind), _python)
 
     def call(legs: Any, *arguments: Any) -> Any:
         kind: Any = type(legs)

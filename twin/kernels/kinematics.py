@@ -39,8 +39,11 @@ from twin.kernels.legs.interface import (
 from twin.kernels.linear_algebra import (
     Vector,
     add,
+    copy,
     cross,
+    displace,
     dot,
+    fill_row,
     norm,
     rotate,
     rotation,
@@ -48,7 +51,7 @@ from twin.kernels.linear_algebra import (
     scale,
     solve_general,
     subtract,
-    turned,
+    vector_at,
 )
 
 THREE_DOF_CONSTRAINTS = 3
@@ -135,7 +138,7 @@ def leg_coordinates_batch(
     """
     for k in range(poses.shape[0]):
         state, a = platform_state(poses[k], twists[k]), accelerations[k]
-        acceleration = Acceleration((a[0], a[1], a[2]), (a[3], a[4], a[5]))
+        acceleration = Acceleration(vector_at(a, 0), vector_at(a, 3))
         for i in range(legs.rows.shape[0]):
             if not fill_joints(legs, home, i, state, acceleration, out[k, i]):
                 return k
@@ -158,14 +161,6 @@ def coordinates_and_rates(
         rates[i] = dot(w, state.velocity) + dot(moment, state.omega)
         total += coordinates[i] + rates[i]
     return isfinite(total)
-
-
-@device
-def fill_row(matrix: FloatArray, i: int, linear: Vector, angular: Vector) -> None:
-    """Write a row (linear, angular) of a Jacobian."""
-    for k in range(3):
-        matrix[i, k] = linear[k]
-        matrix[i, k + 3] = angular[k]
 
 
 @device
@@ -226,7 +221,7 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
     )
     for k in range(states.shape[0]):
         y, a = states[k], accelerations[k]
-        original_omega = (y[10], y[11], y[12])
+        original_omega = vector_at(y, 10)
         project_onto_constraints(legs, y)
         state = platform_state(y[:7], y[7:13])
         fill_constraints(legs, state, constraint_values)
@@ -234,7 +229,7 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
         normal_change = subtract(
             cross(original_omega, cross(original_omega, n)), cross(omega, cross(omega, n))
         )
-        required_alpha = add((a[3], a[4], a[5]), cross(n, normal_change))
+        required_alpha = add(vector_at(a, 3), cross(n, normal_change))
         normal_axis = (0.0, n[2], -n[1])
         first_axis = scale(1.0 / norm(normal_axis), normal_axis)
         second_axis = cross(first_axis, n)
@@ -253,8 +248,7 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
             dot(second_axis, required_alpha),
         )
         solve_general(matrix, right, 6)
-        for j in range(6):
-            a[j] = right[j]
+        copy(right, a)
     return -1
 
 
@@ -391,17 +385,7 @@ def newton(
         factor = min(1.0, MAX_TURN / rotation_angle) if rotation_angle > 0.0 else 1.0
         is_smaller = False
         for _ in range(8):
-            for k in range(3):
-                trial[k] = pose[k] + factor * step[k]
-            trial[3], trial[4], trial[5], trial[6] = turned(
-                pose[3],
-                pose[4],
-                pose[5],
-                pose[6],
-                factor * step[3],
-                factor * step[4],
-                factor * step[5],
-            )
+            displace(pose, factor, step, trial)
             new_residual = residual(legs, trial, coordinates, right, matrix, constraint_values)
             if new_residual < error:
                 is_smaller = True
@@ -411,8 +395,7 @@ def newton(
             factor *= 0.5
         if not is_smaller:
             return False, error, iteration
-        for k in range(7):
-            pose[k] = trial[k]
+        copy(trial, pose)
         error = new_residual
     return error <= ACCEPTED_RESIDUAL * length_scale, error, NEWTON_STEPS
 
@@ -428,8 +411,7 @@ def forward_kinematics(
     """
     guess_coordinates, path_coordinates, last_pose = work.start, work.target, work.last
     inverse_kinematics(legs, guess, guess_coordinates)
-    for k in range(7):
-        last_pose[k] = guess[k]
+    copy(guess, last_pose)
     # The whole way at once, and where that fails in pieces.
     path_fraction, step_fraction, n_iterations = 0.0, 1.0, 0
     while True:
@@ -438,8 +420,7 @@ def forward_kinematics(
             path_coordinates[i] = coordinates[i] - (1.0 - trial_fraction) * (
                 coordinates[i] - guess_coordinates[i]
             )
-        for k in range(7):
-            pose[k] = last_pose[k]
+        copy(last_pose, pose)
         converged, error, steps = newton(legs, path_coordinates, pose, work)
         n_iterations += steps
         if converged:
@@ -447,13 +428,11 @@ def forward_kinematics(
                 return True, error, n_iterations
             path_fraction = trial_fraction
             step_fraction = min(2.0 * step_fraction, MAX_PIECE)
-            for k in range(7):
-                last_pose[k] = pose[k]
+            copy(pose, last_pose)
         else:
             step_fraction = min(0.5 * step_fraction, MAX_PIECE)
             if step_fraction < MIN_PIECE:
-                for k in range(7):
-                    pose[k] = last_pose[k]
+                copy(last_pose, pose)
                 error = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
                 return False, error, n_iterations
 

@@ -26,8 +26,8 @@ from twin.kernels.batched.analytic import (
     Inputs,
     Machines,
     actuated,
-    drive_one,
-    issue,
+    begin_period,
+    drive_row,
     legs_like,
     read_one,
     read_state,
@@ -56,7 +56,7 @@ from twin.kernels.kinematics import (
 )
 from twin.kernels.legs.dispatch import constraint_count, fill_constraints, smallest_scale
 from twin.kernels.legs.interface import Legs, platform_state
-from twin.kernels.linear_algebra import copy, turned
+from twin.kernels.linear_algebra import copy, displace
 from twin.kernels.numbers.arrays import as_lanes, read_column, write_column
 from twin.kernels.numbers.lanes import Lanes, where_larger
 
@@ -208,6 +208,17 @@ def scatter(group: Group, index: int, width: Width, regular: bool, batch: Batch)
     batch.failed[index] = not (regular and (finite or not batch.from_user))
 
 
+@device
+def scatter_rows(
+    group: Group, rows: FloatArray, index: int, width: Width, regular: bool, batch: Batch
+) -> None:
+    """Write `rows` (n, 6) as the results of group `index`, as `scatter` does."""
+    for i in range(rows.shape[0]):
+        for j in range(6):
+            group.result[6 * i + j] = rows[i, j]
+    scatter(group, index, width, regular, batch)
+
+
 @allocating
 def newton_work(legs: Legs, width: Width) -> PoseMemory:
     """Return the work arrays of forward kinematics in lanes."""
@@ -262,11 +273,7 @@ def newton_in_lanes(
             return False, error, n_iterations
         rotation_angle = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
         factor = MAX_TURN / max(MAX_TURN, rotation_angle)
-        for k in range(3):
-            trial[k] = pose[k] + factor * step[k]
-        trial[3], trial[4], trial[5], trial[6] = turned(
-            pose[3], pose[4], pose[5], pose[6], factor * step[3], factor * step[4], factor * step[5]
-        )
+        displace(pose, factor, step, trial)
         new_residual = residual(legs, trial, coordinates, right, matrix, constraint_values)
         not_converged = where_larger(error, new_residual, not_converged, 0.0)
         for k in range(7):
@@ -369,10 +376,7 @@ def begin(
     """Issue the commands of the rows from `start` on, and gather the rows."""
     n_states = group.y.shape[1]
     for i in range(start, min(start + n_states, machines.failed.shape[0])):
-        if not machines.failed[i]:
-            counters, queue = arrays.counters[i], arrays.queue[i]
-            is_finite = issue(counters, queue, inputs.command[i], inputs.feedforward[i])
-            machines.failed[i] = not is_finite
+        begin_period(arrays, machines, inputs, i)
     for lane in range(n_states):
         i = index_of(machines, start, lane, n_states)
         read_state(machines, i, y)
@@ -394,17 +398,7 @@ def drive(
     n_states, ratio = group.y.shape[1], inputs.shaking.shape[1]
     for i in range(start, min(start + n_states, machines.failed.shape[0])):
         if not machines.failed[i]:
-            coordinates, rates = machines.coordinates[i], machines.rates[i]
-            drive_one(
-                arrays,
-                i,
-                ratio,
-                mode_and_step[0],
-                mode_and_step[1],
-                coordinates,
-                rates,
-                machines.forces[i],
-            )
+            drive_row(arrays, machines, i, ratio, mode_and_step[0], mode_and_step[1])
     for lane in range(n_states):
         i = index_of(machines, start, lane, n_states)
         for k in range(3):
@@ -452,10 +446,8 @@ def advance_groups(bundle: Any) -> None:
     """
     constants, arrays, machines, inputs, mode, step, width = unbundled(bundle)
     n_rows, ratio = machines.failed.shape[0], inputs.shaking.shape[1]
-    group, single_group = (
-        make_step_group(constants, machines, width),
-        make_step_group(constants, machines, width),
-    )
+    group = make_step_group(constants, machines, width)
+    single_group = make_step_group(constants, machines, width)
     stages, zero_slope = make_stages(constants, group, width)
     y = np.empty(group.y.shape[0])
     for first_row in range(0, n_rows, len(width)):
@@ -554,10 +546,7 @@ def jacobian_lanes(
     for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         jacobian(legs, group.pose, jacobian_rows)
-        for i in range(jacobian_rows.shape[0]):
-            for j in range(6):
-                group.result[6 * i + j] = jacobian_rows[i, j]
-        scatter(group, index, width, is_valid, batch)
+        scatter_rows(group, jacobian_rows, index, width, is_valid, batch)
 
 
 @compiled
@@ -570,10 +559,7 @@ def jacobian_derivative_lanes(
     for index in range(first_group, end_group):
         is_valid = gather(legs, batch, index, width, group)
         jacobian_derivative(legs, platform_state(group.pose, group.twist), jacobian_rows)
-        for i in range(jacobian_rows.shape[0]):
-            for j in range(6):
-                group.result[6 * i + j] = jacobian_rows[i, j]
-        scatter(group, index, width, is_valid, batch)
+        scatter_rows(group, jacobian_rows, index, width, is_valid, batch)
 
 
 @compiled

@@ -19,6 +19,28 @@ def row(array: FloatArray, i: int, start: int) -> Vector:
 
 
 @device
+def vector_at(array: FloatArray, start: int) -> Vector:
+    """Return entries `start` to `start + 2` of an array as a vector."""
+    return array[start], array[start + 1], array[start + 2]
+
+
+@device
+def fill_row(matrix: FloatArray, i: int, linear: Vector, angular: Vector) -> None:
+    """Write a row (linear, angular) of a Jacobian."""
+    for k in range(3):
+        matrix[i, k] = linear[k]
+        matrix[i, k + 3] = angular[k]
+
+
+@device
+def add_wrench(total: FloatArray, force: Vector, moment: Vector) -> None:
+    """Add a force and a moment to `total` (6,)."""
+    for k in range(3):
+        total[k] += force[k]
+        total[k + 3] += moment[k]
+
+
+@device
 def add(a: Vector, b: Vector) -> Vector:
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
@@ -75,6 +97,12 @@ def rotation(w: float, x: float, y: float, z: float) -> Matrix:
 
 
 @device
+def rotation_at(array: FloatArray, start: int) -> Matrix:
+    """Return the rotation matrix of the unit quaternion in the entries from `start` on."""
+    return rotation(array[start], array[start + 1], array[start + 2], array[start + 3])
+
+
+@device
 def rotate(r: Matrix, a: Vector) -> Vector:
     """Return R a."""
     return (
@@ -115,6 +143,22 @@ def turned(w: float, x: float, y: float, z: float, a: float, b: float, c: float)
     rw, rx, ry, rz = quaternion_product(rotation_quaternion, (w, x, y, z))
     inverse = 1.0 / sqrt(rw * rw + rx * rx + ry * ry + rz * rz)
     return rw * inverse, rx * inverse, ry * inverse, rz * inverse
+
+
+@device
+def displace(pose: FloatArray, factor: float, motion: FloatArray, out: FloatArray) -> None:
+    """Fill `out` (7,) with a pose moved by `factor` times a displacement and rotation vector."""
+    for k in range(3):
+        out[k] = pose[k] + factor * motion[k]
+    out[3], out[4], out[5], out[6] = turned(
+        pose[3],
+        pose[4],
+        pose[5],
+        pose[6],
+        factor * motion[3],
+        factor * motion[4],
+        factor * motion[5],
+    )
 
 
 @device

@@ -46,14 +46,23 @@ def normalise(state: FloatArray) -> bool:
 def meets_constraints(
     legs: Legs, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
 ) -> bool:
-    """Return whether pose, twist and acceleration keep the constraints by the legs."""
+    """Return whether pose, twist and acceleration, both empty at rest, keep the constraints."""
+    motion = twist if twist.shape[0] > 0 else np.zeros(6)
     rows = np.empty((constraint_count(legs), 8))
-    fill_constraints(legs, platform_state(pose, twist), rows)
+    fill_constraints(legs, platform_state(pose, motion), rows)
     for i in range(rows.shape[0]):
         if not abs(rows[i, 7]) <= MOTION_TOLERANCE:
             return False
-    return allowed(rows, twist, 0.0) and (
+    return allowed(rows, motion, 0.0) and (
         acceleration.shape[0] == 0 or allowed(rows, acceleration, 1.0)
+    )
+
+
+@allocating
+def is_allowed(legs: Legs, state: FloatArray, twist: FloatArray, acceleration: FloatArray) -> bool:
+    """Normalise the quaternion of a state; return whether it keeps all rules."""
+    return normalise(state) and (
+        constraint_count(legs) == 0 or meets_constraints(legs, state, twist, acceleration)
     )
 
 
@@ -69,9 +78,7 @@ def is_finite(result: FloatArray) -> bool:
 @compiled
 def inverse_kinematics_single(legs: Legs, state: FloatArray, result: FloatArray) -> bool:
     """Fill the actuator coordinates `(n,)` of a pose."""
-    if not normalise(state):
-        return False
-    if constraint_count(legs) > 0 and not meets_constraints(legs, state, np.zeros(6), state[:0]):
+    if not is_allowed(legs, state, state[:0], state[:0]):
         return False
     return inverse_kinematics(legs, state, result)
 
@@ -94,9 +101,7 @@ def forward_kinematics_single(
 @compiled
 def jacobian_single(legs: Legs, state: FloatArray, result: FloatArray) -> bool:
     """Fill the Jacobian `(n, 6)` of a pose."""
-    if not normalise(state):
-        return False
-    if constraint_count(legs) > 0 and not meets_constraints(legs, state, np.zeros(6), state[:0]):
+    if not is_allowed(legs, state, state[:0], state[:0]):
         return False
     jacobian(legs, state, result)
     finite = True
@@ -111,9 +116,7 @@ def forward_dynamics_single(
 ) -> bool:
     """Fill accelerations `(6 + k,)` of pose, twist, deflection, forces and wrench."""
     pose, twist = state[:7], state[7:13]
-    if not normalise(state):
-        return False
-    if constraint_count(legs) > 0 and not meets_constraints(legs, pose, twist, state[:0]):
+    if not is_allowed(legs, state, twist, state[:0]):
         return False
     end = 13 + 2 * (result.shape[0] - 6)
     deflection, forces, wrench = state[13:end], state[end:-6], state[-6:]
@@ -129,9 +132,7 @@ def inverse_dynamics_single(
 ) -> bool:
     """Fill forces `(n,)` of pose, twist, deflection, acceleration and wrench."""
     pose, twist, acceleration = state[:7], state[7:13], state[-12:-6]
-    if not normalise(state):
-        return False
-    if constraint_count(legs) > 0 and not meets_constraints(legs, pose, twist, acceleration):
+    if not is_allowed(legs, state, twist, acceleration):
         return False
     deflection, wrench, work = state[13:-12], state[-6:], make_work(legs)
     return inverse_dynamics(

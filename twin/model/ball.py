@@ -128,9 +128,8 @@ def as_ball(value: Any, parameters: MachineParameters) -> Ball | None:
     if value is True:
         return ball_for(parameters)
     if isinstance(value, Mapping):
-        unknown_fields = [
-            name for name in value if name not in {field.name for field in fields(Ball)}
-        ]
+        known_fields = {field.name for field in fields(Ball)}
+        unknown_fields = [name for name in value if name not in known_fields]
         if unknown_fields:
             raise InputError("ball", f"unknown: {', '.join(map(str, unknown_fields))}")
         try:
@@ -228,28 +227,6 @@ def is_lost(ball: Ball, plate_state: FloatArray) -> BoolArray:
     over_edge = np.hypot(plate_state[..., 0], plate_state[..., 1]) > ball.plate_radius
     height = plate_state[..., 2] - ball.plate_height - ball.radius
     return np.asarray(over_edge | (np.abs(height) > ball.radius) | ~np.isfinite(height))
-
-
-def slip(ball: Ball, pose: Any, twist: Any, ball_motion: Any) -> FloatArray:
-    """Return the velocity `(..., 3)` [m/s] of the ball's lowest point against the plate.
-
-    In plate axes; zero for a ball that rolls.
-
-    Raises:
-        InputError: wrong shapes or not finite.
-    """
-    plate_state = on_plate(pose, twist, ball_motion)
-    relative_spin = np.asarray(ball_motion)[..., 10:13] - np.asarray(twist)[..., 3:]
-    spin_on_plate = _to_plate(as_pose(pose)[..., 3:], relative_spin)
-    rolling = ball.radius * np.cross(spin_on_plate, [0.0, 0.0, -1.0])
-    return np.asarray(plate_state[..., 3:] + rolling)
-
-
-def _to_plate(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
-    """Return vectors `(..., 3)` of the base in plate axes."""
-    w, u = quaternion[..., :1], -quaternion[..., 1:]
-    cross_product = np.cross(u, vector)
-    return np.asarray(vector + 2.0 * (w * cross_product + np.cross(u, cross_product)))
 
 
 class Rolling(NamedTuple):

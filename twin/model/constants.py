@@ -40,8 +40,7 @@ class Constants(NamedTuple):
 def pack(parameters: MachineParameters) -> Constants:
     """Return the kernels' constants of a machine."""
     leg_kind = LEG_KINDS[parameters.leg.kind]
-    legs_with_geometry = list(zip(parameters.legs, parameters.home_leg_geometry, strict=True))
-    frames = [leg_kind.home_frame(leg, leg_geometry) for leg, leg_geometry in legs_with_geometry]
+    frames = list(map(leg_kind.home_frame, parameters.legs, parameters.home_leg_geometry))
     home = np.column_stack([frames, parameters.home_coordinates])
     return Constants(_pack_body(parameters), _pack_legs(parameters), home)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, positive, read_only
+from twin.basics.arrays import FloatArray, positive, read_only
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.sampler import nominal_value, with_values
@@ -81,12 +81,12 @@ def _slopes(parameters: MachineParameters, path: str) -> tuple[FloatArray, Float
         # Weights of the values at n steps: exact for polynomials of a degree below n.
         powers = stencil ** np.arange(len(stencil))[:, None]
         weights = np.linalg.solve(powers, np.eye(len(stencil))[1]) / step_size
-        body, legs = (
-            np.array([constants.body for constants in shifted_constants]),
-            [constants.legs.rows for constants in shifted_constants],
+        bodies = np.array([constants.body for constants in shifted_constants])
+        legs = np.array([constants.legs.rows for constants in shifted_constants])
+        return (
+            read_only(np.tensordot(weights, bodies, 1)),
+            read_only(np.tensordot(weights, legs, 1)),
         )
-        slopes = np.tensordot(weights, body, 1), np.tensordot(weights, np.array(legs), 1)
-        return read_only(slopes[0]), read_only(slopes[1])
     raise refused
 
 
@@ -167,15 +167,12 @@ def forward_dynamics_derivatives(
     """
     from twin.kernels.derivatives import forward_dynamics_by_parameters, forward_dynamics_slopes
 
-    states = {
-        "pose": pose,
-        "twist": twist,
-        "deflection": deflection,
-        "forces": as_floats(forces, "forces", platform.n_actuators),
-        "wrench": six_or_zero(wrench, "wrench"),
-    }
+    shape, states = platform.checked_states(
+        pose, twist, deflection, forces=forces, wrench=six_or_zero(wrench, "wrench")
+    )
     kernels = (forward_dynamics_slopes, forward_dynamics_by_parameters)
-    return _derivatives(platform, kernels, states, parameters, 6 + platform.n_deflections)
+    size = 6 + platform.n_deflections
+    return _derivatives(platform, kernels, shape, states, parameters, size)
 
 
 def inverse_dynamics_derivatives(
@@ -206,15 +203,11 @@ def inverse_dynamics_derivatives(
     """
     from twin.kernels.derivatives import inverse_dynamics_by_parameters, inverse_dynamics_slopes
 
-    states = {
-        "pose": pose,
-        "twist": twist,
-        "deflection": deflection,
-        "acceleration": acceleration,
-        "wrench": six_or_zero(wrench, "wrench"),
-    }
+    shape, states = platform.checked_states(
+        pose, twist, deflection, acceleration=acceleration, wrench=six_or_zero(wrench, "wrench")
+    )
     kernels = (inverse_dynamics_slopes, inverse_dynamics_by_parameters)
-    return _derivatives(platform, kernels, states, parameters, platform.n_actuators)
+    return _derivatives(platform, kernels, shape, states, parameters, platform.n_actuators)
 
 
 def forward_kinematics_derivatives(
@@ -260,14 +253,14 @@ def forward_kinematics_derivatives(
 def _derivatives(
     platform: MachineModel,
     kernels: tuple[Any, Any],
-    states: dict[str, Any],
+    shape: tuple[int, ...],
+    arrays: list[FloatArray],
     parameters: Sequence[str],
     size: int,
 ) -> Derivatives:
-    """Return the derivatives of `size` results that two kernels compute."""
+    """Return the derivatives of `size` results that two kernels compute of checked states."""
     from twin.kernels.derivatives import DifferentiatedConstants, States
 
-    shape, arrays = platform.checked_states(**states)
     body, legs, _ = platform.constants
     input_sizes = [array.shape[1] for array in arrays[1:]]
     columns = np.cumsum([6, *input_sizes[:2], 3, *input_sizes[2:]])
@@ -345,7 +338,7 @@ def step_derivatives(
         pose,
         twist,
         deflection,
-        forces=as_floats(forces, "forces", platform.n_actuators),
+        forces=forces,
         wrench=six_or_zero(wrench, "wrench"),
     )
     n, k = platform.n_actuators, 2 * platform.n_deflections

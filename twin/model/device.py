@@ -167,8 +167,10 @@ class CardModel:
         out: Any = None,
     ) -> Any:
         """Return accelerations `(..., 6 + k)`; see `MachineModel.forward_dynamics`."""
-        motion = {"pose": pose, "twist": twist, "deflection": deflection}
-        return self._run("forward_dynamics", out, **motion, forces=forces, wrench=wrench)
+        return self._run(
+            "forward_dynamics", out,
+            pose=pose, twist=twist, deflection=deflection, forces=forces, wrench=wrench,
+        )  # fmt: skip
 
     def inverse_dynamics(
         self,
@@ -181,10 +183,10 @@ class CardModel:
         out: Any = None,
     ) -> Any:
         """Return actuator forces `(..., n)`; see `MachineModel.inverse_dynamics`."""
-        motion = {"pose": pose, "twist": twist, "deflection": deflection}
         return self._run(
-            "inverse_dynamics", out, **motion, acceleration=acceleration, wrench=wrench
-        )
+            "inverse_dynamics", out,
+            pose=pose, twist=twist, deflection=deflection, acceleration=acceleration, wrench=wrench,
+        )  # fmt: skip
 
     def energy(self, pose: Any, twist: Any, *, deflection: Any = None) -> tuple[Any, Any]:
         """Return kinetic and potential energy `(...)` [J]; see `MachineModel.energy`."""
@@ -238,11 +240,7 @@ class CardModel:
             raise IntegrationError(
                 f"entry {failed}: a step of {time_step:.3g} s fails (a singular state, or one that "
                 "overflows); change the start or the forces",
-                {
-                    "reason": "singular",
-                    "index": failed,
-                    "pose": self._pose(inputs, failed),
-                },
+                {"reason": "singular", "index": failed, "pose": self._pose(inputs, failed)},
             )
         if not widths[2]:
             next_arrays[2] = self._cuda.device_array(0)

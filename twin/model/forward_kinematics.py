@@ -122,7 +122,7 @@ def geometry(legs: Legs, poses: FloatArray, constraints: int) -> Geometry:
     run(inverse_kinematics_batch, (legs,), (poses, values))
     run(jacobian_batch, (legs,), (poses, jacobian_rows))
     if constraints:
-        constraint_values = evaluate_constraints(legs, poses, np.zeros((len(poses), 6)))
+        constraint_values = evaluate_constraints(legs, poses)
         # Column 7 is the constraint error of the pose, columns 0 to 5 are its derivatives.
         values = np.concatenate([values, constraint_values[:, :, 7]], axis=1)
         jacobian_rows = np.concatenate([jacobian_rows, constraint_values[:, :, :6]], axis=1)
@@ -274,7 +274,7 @@ def _on_home_side(
     poses = poses[determinant_signs[:-1] == determinant_signs[-1]]
     if not len(poses):
         return None
-    distance = displacement(poses, np.tile(machine.home, (len(poses), 1)))
+    distance = displacement(poses, machine.home)
     distance[:, :3] /= machine.joint_radius
     return np.asarray(poses[np.linalg.norm(distance, axis=1).argmin()])
 
@@ -491,7 +491,7 @@ def assembly_modes(
         for pose in poses[
             (residual_sizes <= residual_limit) | _solved(machine, targets, residual_sizes)
         ]:
-            distance = np.abs(displacement(np.tile(pose, (len(modes), 1)), modes))
+            distance = np.abs(displacement(pose, modes))
             distance[:, :3] /= joint_radius
             if (
                 distance.max(axis=1) > max(SAME_MODE, _uncertainty(machine, pose, joint_radius))
@@ -501,7 +501,7 @@ def assembly_modes(
         if n_idle_rounds == MAX_IDLE_ROUNDS:
             break
     modes[modes[:, 3:] @ machine.home[3:] < 0.0, 3:] *= -1.0
-    distance = displacement(modes, np.tile(machine.home, (len(modes), 1)))
+    distance = displacement(modes, machine.home)
     distance[:, :3] /= joint_radius
     return modes[np.argsort(np.linalg.norm(distance, axis=1), kind="stable")]
 

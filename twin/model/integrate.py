@@ -389,9 +389,7 @@ def static_deflection(
         baseline, *perturbed = accelerations(deflections_found + increments)
         if not np.abs(baseline).max(initial=0.0) > AT_REST:
             return np.hstack([deflections_found, np.zeros((n_poses, k))]).reshape((*shape, 2 * k))
-        slopes = np.stack(
-            [(shifted - baseline) / DIFFERENCE_STEP for shifted in perturbed],
-            axis=-1,
-        )
+        changes = [(shifted - baseline) / DIFFERENCE_STEP for shifted in perturbed]
+        slopes = np.stack(changes, axis=-1)
         deflections_found = deflections_found - np.linalg.solve(slopes, baseline[..., None])[..., 0]
     raise StateError(f"{platform.name}: the springs in the legs find no place to rest")

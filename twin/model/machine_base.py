@@ -213,20 +213,23 @@ def inside(coordinates: FloatArray, low: FloatArray, high: FloatArray) -> BoolAr
     )
 
 
-def evaluate_constraints(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
-    """Return the constraints of poses and twists, `(batch, 3, 8)`.
+def evaluate_constraints(
+    legs: Legs, poses: FloatArray, twists: FloatArray | None = None
+) -> FloatArray:
+    """Return the constraints of poses and twists, at rest by default, `(batch, 3, 8)`.
 
     Columns 0 to 5 are the row C of C twist = 0, column 6 is the drift of
     C acceleration + drift = 0, and column 7 the error of the pose.
     """
     constraint_values = np.empty((len(poses), THREE_DOF_CONSTRAINTS, 8))
-    run(constraints_batch, (legs,), (poses, twists, constraint_values))
+    motion = np.zeros((len(poses), 6)) if twists is None else twists
+    run(constraints_batch, (legs,), (poses, motion, constraint_values))
     return constraint_values
 
 
 def meets_constraints(legs: Legs, poses: FloatArray) -> BoolArray:
     """Return `(batch,)` whether poses `(batch, 7)` meet the constraints of their legs."""
-    errors = evaluate_constraints(legs, poses, np.zeros((len(poses), 6)))[:, :, 7]
+    errors = evaluate_constraints(legs, poses)[:, :, 7]
     return np.asarray(np.abs(errors).max(axis=1, initial=0.0) <= MOTION_TOLERANCE)
 
 
@@ -247,7 +250,7 @@ def has_nearest(legs: Legs, poses: FloatArray) -> BoolArray:
 
 def check_nearest(legs: Legs, nearest: FloatArray) -> None:
     """Raise UnreachablePoseError where `nearest_allowed` `(batch, 7)` are off the constraints."""
-    errors = evaluate_constraints(legs, nearest, np.zeros((len(nearest), 6)))[:, :, 7]
+    errors = evaluate_constraints(legs, nearest)[:, :, 7]
     entry = _first_off(errors, np.ones(len(nearest)))
     if entry >= 0:
         raise UnreachablePoseError(
@@ -270,8 +273,7 @@ def check_constraints(
         InputError: a motion that the legs do not allow.
         UnreachablePoseError: as `check_nearest`.
     """
-    motion = np.zeros((len(poses), 6)) if twists is None else twists
-    constraint_values = evaluate_constraints(legs, poses, motion)
+    constraint_values = evaluate_constraints(legs, poses, twists)
     # Columns of a constraint: its row C (0 to 5), drift (6), and error of the pose (7).
     if _first_off(constraint_values[:, :, 7], np.ones(len(poses))) >= 0:
         has_nearest(legs, poses)

@@ -120,10 +120,8 @@ class MachineModel(MachineBase):
         """
         if guess is not None and tolerance is None and not RUN_INTERPRETED.get():
             lower_bound = 0.0 if self.coordinate_unit == "m" else -np.inf
-            constants, states = (
-                (self.constants.legs, lower_bound),
-                {"pose": guess, "lengths": lengths},
-            )
+            constants = self.constants.legs, lower_bound
+            states = {"pose": guess, "lengths": lengths}
             pose = self._single(forward_kinematics_batch, constants, (7,), states)
             if pose is not None:
                 return pose
@@ -137,11 +135,9 @@ class MachineModel(MachineBase):
         Arguments and errors are those of `forward_kinematics`.
         """
         length_rows, poses = self._found_poses(lengths, guess, tolerance)
-        flat_poses, pose_coordinates = (
-            poses.reshape(-1, 7),
-            np.empty((poses.size // 7, self.n_actuators)),
-        )
-        run(inverse_kinematics_batch, (self.constants.legs,), (flat_poses, pose_coordinates))
+        pose_coordinates = np.empty((poses.size // 7, self.n_actuators))
+        arrays = poses.reshape(-1, 7), pose_coordinates
+        run(inverse_kinematics_batch, (self.constants.legs,), arrays)
         return FittedPoses(poses, length_rows - pose_coordinates.reshape(length_rows.shape))
 
     def forward_kinematics_all(self, lengths: Any, *, tolerance: Any = None) -> FloatArray:
@@ -198,9 +194,7 @@ class MachineModel(MachineBase):
         """
         shape, (poses,) = flatten_batch(pose=as_pose(pose))
         n_constraints = 6 - self.dof
-        constraint_values = evaluate_constraints(
-            self.constants.legs, poses, np.zeros((len(poses), 6))
-        )
+        constraint_values = evaluate_constraints(self.constants.legs, poses)
         return constraint_values[:, :n_constraints, :6].reshape((*shape, n_constraints, 6))
 
     def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> PlatformMotion:
@@ -248,15 +242,14 @@ class MachineModel(MachineBase):
         motion = ZERO_VECTOR if twist is None else twist
         if acceleration is None:
             acceleration = self.constrain(pose, motion).acceleration
-        spring_acceleration = (
-            np.zeros(k) if deflection_acceleration is None else deflection_acceleration
-        )
+        if deflection_acceleration is None:
+            deflection_acceleration = np.zeros(k)
         shape, arrays = self.checked_states(
             pose,
             motion,
             deflection,
             acceleration=acceleration,
-            deflection_acceleration=spring_acceleration,
+            deflection_acceleration=deflection_acceleration,
         )
         joint_values = joint_motion(self.constants.legs, self.constants.home, arrays, k)
         return LegCoordinates(
@@ -319,8 +312,9 @@ class MachineModel(MachineBase):
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        states = {"pose": pose, "twist": ZERO_VECTOR, "deflection": deflection}
-        return self._evaluate(mass_matrix_batch, (6, 6), **states)
+        return self._evaluate(
+            mass_matrix_batch, (6, 6), pose=pose, twist=ZERO_VECTOR, deflection=deflection
+        )
 
     def forward_dynamics(
         self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, deflection: Any = None
@@ -335,9 +329,11 @@ class MachineModel(MachineBase):
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        states = {"pose": pose, "twist": twist, "deflection": deflection}
-        states |= {"forces": forces, "wrench": wrench}
-        return self._evaluate(forward_dynamics_batch, (6 + self.n_deflections,), **states)
+        row_shape = (6 + self.n_deflections,)
+        return self._evaluate(
+            forward_dynamics_batch, row_shape,
+            pose=pose, twist=twist, deflection=deflection, forces=forces, wrench=wrench,
+        )  # fmt: skip
 
     def inverse_dynamics(
         self,
@@ -359,9 +355,10 @@ class MachineModel(MachineBase):
             SingularPoseError: the Jacobian is singular, or a leg lies along its universal joint's
                 first axis.
         """
-        states = {"pose": pose, "twist": twist, "deflection": deflection}
-        states |= {"acceleration": acceleration, "wrench": wrench}
-        return self._evaluate(inverse_dynamics_batch, (self.n_actuators,), **states)
+        return self._evaluate(
+            inverse_dynamics_batch, (self.n_actuators,),
+            pose=pose, twist=twist, deflection=deflection, acceleration=acceleration, wrench=wrench,
+        )  # fmt: skip
 
     def energy(
         self, pose: Any, twist: Any, *, deflection: Any = None
@@ -409,8 +406,7 @@ class MachineModel(MachineBase):
             **inputs,
         )
         if self.dof < 6 and len(arrays[0]):
-            accelerating = "acceleration" in inputs
-            acceleration = arrays[3 + list(inputs).index("acceleration")] if accelerating else None
+            acceleration = dict(zip(inputs, arrays[3:], strict=True)).get("acceleration")
             check_constraints(self.constants.legs, arrays[0], arrays[1], acceleration)
         return shape, arrays
 

@@ -167,28 +167,20 @@ class EncoderDecoder:
     Whole counts are summed without rounding: there is no drift. A travel of less than half a turn
     in a sample is exact. More is a fault if counts show it: a remainder above `max_counts` after
     whole turns are taken off, or an index pulse that could not be reached. Whole turns in a sample
-    show only in the drives' speeds (`expected`).
+    do not show.
 
     Attributes:
         counts_per_turn: `(n,)` counts over one turn.
         resolution: `(n,)` one count [m, rad].
     """
 
-    def __init__(
-        self,
-        resolution: Any,
-        counts_per_turn: Any,
-        *,
-        max_counts: Any = None,
-        max_homing_counts: Any = MAX_HOMING_COUNTS,
-    ) -> None:
+    def __init__(self, resolution: Any, counts_per_turn: Any, *, max_counts: Any = None) -> None:
         """Describe the encoders.
 
         Args:
             resolution: `(n,)` one count in the actuators' coordinates [m, rad].
             counts_per_turn: `(n,)` counts over one turn.
             max_counts: counts in a sample that are possible; default all below half a turn.
-            max_homing_counts: the same while homing.
 
         Raises:
             InputError: wrong shapes, not finite, or counts of half a turn or more.
@@ -200,7 +192,7 @@ class EncoderDecoder:
         self._max_counts = (
             largest_jump if max_counts is None else _counts(max_counts, "max_counts", largest_jump)
         )
-        self._max_homing_counts = _counts(max_homing_counts, "max_homing_counts", largest_jump)
+        self._max_homing_counts = _counts(MAX_HOMING_COUNTS, "counts_per_turn", largest_jump)
         self._states = np.zeros((n, DECODER_SIZE))
         self._zero_coordinates = np.full(n, np.nan)
 
@@ -240,11 +232,6 @@ class EncoderDecoder:
                 return f"leg {actuator_number} {FAULT_REASONS[int(code)]}"
         return ""
 
-    @property
-    def faulty(self) -> FloatArray:
-        """`(n,)` 1 where the decoder has found a fault, else 0."""
-        return np.asarray(self._states[:, DECODER_FAULT] != NO_FAULT, dtype=float)
-
     def start(self, raw: Any, coordinates: Any = None) -> None:
         """Start decoding at counter values `(n,)`.
 
@@ -265,29 +252,18 @@ class EncoderDecoder:
             )
             self._states[:, DECODER_INDEXED] = 1.0
 
-    def update(self, raw: Any, expected: Any = None) -> None:
-        """Decode the next sample of the counters.
-
-        Args:
-            raw: counter values `(n,)`.
-            expected: `(n,)` travel over the sample [m, rad] as the drives' speeds have it, to
-                compare with; default none.
+    def update(self, raw: Any) -> None:
+        """Decode the next sample of the counters, their values `(n,)`.
 
         Raises:
-            InputError: wrong shapes, not finite.
+            InputError: wrong shape, not finite.
         """
-        counts = as_vector(raw, "raw", len(self.counts_per_turn))
-        expected_counts = counts if expected is None else (
-            as_vector(expected, "expected", len(self.counts_per_turn)) / self.resolution
-        )  # fmt: skip
         unwrap(
             self._states,
-            counts,
+            as_vector(raw, "raw", len(self.counts_per_turn)),
             self.counts_per_turn,
             self._max_counts,
             self._max_homing_counts,
-            expected_counts,
-            expected is not None,
         )
 
     def refer(self, actuator: int, index_coordinate: float, estimate: float) -> float:

@@ -51,14 +51,9 @@ class InertialErrors(NamedTuple):
 
     def model(self) -> FloatArray:
         """Return the table `(6, COLUMNS)` that the kernel takes."""
-        model = np.empty((6, layout.COLUMN_COUNT))
-        model[:, :6] = self.matrix
-        model[:, layout.BIAS] = self.bias
-        model[:, layout.NOISE] = self.noise
-        model[:, layout.INSTABILITY] = self.instability
-        model[:, layout.DRIFT_DECAY_RATE] = self.drift_decay_rate
-        model[:, layout.RANGE] = self.range
-        return model
+        # In the order of the kernel's columns `BIAS` to `RANGE`.
+        drift = self.instability, self.drift_decay_rate
+        return np.column_stack([self.matrix, self.bias, self.noise, *drift, self.range])
 
 
 def draw_errors(parameters: InertialSensor, random: np.random.Generator) -> InertialErrors:
@@ -85,14 +80,13 @@ def draw_errors(parameters: InertialSensor, random: np.random.Generator) -> Iner
     sensitivity = gyroscopes.acceleration_sensitivity / STANDARD_GRAVITY
     matrix[3:, :3] = sensitivity * random.standard_normal((3, 3))
     ranges = [np.inf if triad.range is None else triad.range for triad in triads]
-    return InertialErrors(
-        matrix,
-        bias,
-        np.repeat([triad.instability for triad in triads], 3),
-        np.repeat([1.0 / triad.correlation_time for triad in triads], 3),
-        np.repeat([triad.noise for triad in triads], 3),
-        np.repeat(ranges, 3),
-    )
+    numbers = [
+        [triad.instability for triad in triads],
+        [1.0 / triad.correlation_time for triad in triads],
+        [triad.noise for triad in triads],
+        ranges,
+    ]
+    return InertialErrors(matrix, bias, *np.repeat(numbers, 3, axis=1))
 
 
 class InertialLog(NamedTuple):
@@ -140,10 +134,6 @@ class InertialUnit:
         errors: what was drawn for this sensor.
         rotation: `(3, 3)` sensor axes to platform axes.
     """
-
-    parameters: InertialSensor
-    errors: InertialErrors
-    rotation: FloatArray
 
     def __init__(self, parameters: InertialSensor, *, gravity: float = 9.81, seed: int = 0) -> None:
         """Draw the errors of a sensor.

@@ -135,6 +135,7 @@ class Plant:
         seed: of all random numbers.
         dropouts: spans (begin, end) [s] in which the sensors give nothing.
         limits: whether the actuators' limits of force and speed hold.
+        delay: pure delay [s] of the drives.
         modes: those of the commands that the drives take.
         drives: as `prepare` set them up for the engine's step.
     """
@@ -163,17 +164,15 @@ class Plant:
                 machine with different delays.
         """
         self.platform = as_model(platform)
-        self.seed, self.limits = (
-            whole_number(seed, "seed", 0),
-            as_flag(limits, "limits") and platform.limits,
-        )
+        self.seed = whole_number(seed, "seed", 0)
+        self.limits = as_flag(limits, "limits") and platform.limits
         self.dropouts = as_spans(dropouts)
         n = platform.n_actuators
         legs = platform.parameters.legs
         delays = {0.0 if leg.drive is None else leg.drive.delay for leg in legs}
         if len(delays) > 1:
             raise InputError("leg.drive.delay", "must be the same for all drives of a machine")
-        self._delay = delays.pop()
+        self.delay = delays.pop()
         self.modes = command_modes(legs)
         self._resolution = np.array([encoder_resolution(leg) for leg in legs])
         has_encoders = (self._resolution > 0.0).all()
@@ -191,11 +190,6 @@ class Plant:
     def ideal(self) -> bool:
         """Whether no leg has a drive or an encoder."""
         return not any(leg.drive or leg.encoder for leg in self.platform.parameters.legs)
-
-    @property
-    def delay(self) -> float:
-        """Pure delay [s] of the drives."""
-        return self._delay
 
     @property
     def states(self) -> FloatArray:
@@ -224,7 +218,7 @@ class Plant:
             InputError: not above zero, or too long for the drives' transmissions.
         """
         self._step = positive(timestep, "timestep")
-        self._delay_steps = round(self._delay / self._step)
+        self._delay_steps = round(self.delay / self._step)
         self.exchange(self.platform)
 
     def copy_for(self, platform: MachineModel) -> Plant:
@@ -234,11 +228,8 @@ class Plant:
         """
         duplicate = object.__new__(type(self))
         vars(duplicate).update(vars(self))
-        duplicate.platform, duplicate._inertial, duplicate._encoders = (
-            platform,
-            None,
-            copy(self._encoders),
-        )
+        duplicate.platform, duplicate._inertial = platform, None
+        duplicate._encoders = copy(self._encoders)
         duplicate._states, duplicate._forces = self._states.copy(), self._forces.copy()
         return duplicate
 
@@ -271,13 +262,9 @@ class Plant:
         motor_effort = holding_force
         if rates.any():
             # What moves has to overcome friction as well: all of it from the Stribeck speed on.
-            smoothed_sign = np.minimum(
-                np.maximum(rates / drives[:, column.STRIBECK_SPEED], -1.0), 1.0
-            )
-            friction_force = (
-                drives[:, column.FRICTION] * smoothed_sign + drives[:, column.VISCOUS] * rates
-            )
-            motor_effort = holding_force + friction_force
+            smoothed_sign = np.clip(rates / drives[:, column.STRIBECK_SPEED], -1.0, 1.0)
+            dry_friction = drives[:, column.FRICTION] * smoothed_sign
+            motor_effort = holding_force + (dry_friction + drives[:, column.VISCOUS] * rates)
         states[:, column.EFFORT] = states[:, column.INTEGRAL] = motor_effort
         states[:, column.POSITION] = (
             coordinates
@@ -396,18 +383,16 @@ class Plant:
             self._encoders.count(self._states[:, column.POSITION])
             encoder_reading = self._encoders.raw
         inertial = NO_READING if self._inertial is None else self._inertial.reading
-        measured, speeds, at_minimum, at_maximum = reading_rows
-        forces = self._forces.copy()
+        measured, speeds, *switches = reading_rows
         self._last_measurement = Measurement(
             state.time,
             measured,
             speeds,
-            forces,
+            self._forces.copy(),
             True,
             inertial,
             encoder_reading,
-            at_minimum,
-            at_maximum,
+            *switches,
         )
         return self._last_measurement
 

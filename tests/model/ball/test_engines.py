@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from refusals import refused
 from scipy.spatial.transform import Rotation
+from slipping import slip
 from tolerance import assert_within, max_abs
 
 import twin
@@ -17,7 +18,7 @@ from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.errors import SimulationStoppedError
 from twin.kernels.ball import BALL_LOST
-from twin.model.ball import ball_for, on_plate, slip
+from twin.model.ball import ball_for, on_plate
 from twin.model.machine_base import ZERO_VECTOR
 
 STEPS = 2000

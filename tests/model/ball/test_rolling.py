@@ -153,7 +153,9 @@ def test_status():
 
 
 def test_places_agree_with_the_equations():
-    from twin.model.ball import place_on_plate, slip
+    from slipping import slip
+
+    from twin.model.ball import place_on_plate
 
     own, plate = ball(), wavy(0.7)
     start = np.array([0.1, -0.2, 0.3, 0.4])

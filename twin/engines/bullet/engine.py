@@ -23,7 +23,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag
 from twin.engines.base import LARGEST_GAP, BaseEngine, check_timestep
-from twin.engines.bullet.world import Client, World, bullet, load
+from twin.engines.bullet.world import Client, World, bullet, load, matrix
 from twin.engines.mechanism import (
     JointForces,
     JointMotion,
@@ -97,7 +97,7 @@ def _platform_motion(
 ) -> _PlatformMotion:
     home = platform.parameters.home_rotation
     # The platform's attitude in axes of home is Rx(a) Ry(b) Rz(c): angles about moving axes.
-    relative_rotation = home.T @ _matrix(pose[3:])
+    relative_rotation = home.T @ matrix((*pose[4:], pose[3]))
     a = np.arctan2(-relative_rotation[1, 2], relative_rotation[2, 2])
     b = np.arctan2(relative_rotation[0, 2], np.hypot(*relative_rotation[0, :2]))
     c = np.arctan2(-relative_rotation[0, 1], relative_rotation[0, 0])
@@ -212,12 +212,6 @@ class _Tree:
 @lru_cache(maxsize=8)
 def _tree(platform: MachineModel) -> _Tree:
     return _Tree(platform)
-
-
-def _matrix(quaternion: FloatArray) -> FloatArray:
-    """Return the rotation matrix `(3, 3)` of a quaternion, scalar first."""
-    w, x, y, z = quaternion
-    return np.array(bullet.getMatrixFromQuaternion((x, y, z, w))).reshape(3, 3)
 
 
 RICHARDSON_WEIGHTS: dict[Fidelity, tuple[float, ...]] = {

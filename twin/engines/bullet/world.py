@@ -435,12 +435,8 @@ class World:
         ]
         self._collect_loops()
         # The first step fills in bookkeeping; after it, equal states have equal records.
-        zero_coordinates = np.zeros(len(machine.joint_names))
-        self.place(
-            machine.home,
-            ZERO_VECTOR,
-            JointMotion(zero_coordinates, zero_coordinates, zero_coordinates),
-        )
+        rest = JointMotion(*np.zeros((3, len(machine.joint_names))))
+        self.place(machine.home, ZERO_VECTOR, rest)
         self.client.stepSimulation()
 
     def place(self, pose: FloatArray, twist: FloatArray, joints: JointMotion) -> None:
@@ -562,20 +558,16 @@ class World:
         return by_multibody(links, ordered)
 
     def _collect_loops(self) -> None:
-        pairs = list(self._machine.loop_points())
-        names = sorted({point.body for pair in pairs for point in pair} - {PLATFORM_NAME})
+        names = sorted({body for ends in self._loop_ends for body, _ in ends} - {PLATFORM_NAME})
         multibody_numbers = {PLATFORM_NAME: 0, **{name: k for k, name in enumerate(names, start=1)}}
         links = [self._bodies.links[name] for name in names]
         self._loop_groups = by_multibody(links, list(range(1, 1 + len(links))))
         self._frames = np.zeros((1 + len(names), 7))
-        bodies = {body.name: inertial_frame(body) for body in self._machine.bodies}
-        self._loops = tuple(
-            np.array([multibody_numbers[pair[end_index].body] for pair in pairs])
-            for end_index in (0, 1)
-        ) + tuple(
-            np.array([bodies[pair[end_index].body].locate(pair[end_index]) for pair in pairs])
-            for end_index in (0, 1)
+        bodies = np.array(
+            [[multibody_numbers[body] for body, _ in ends] for ends in self._loop_ends]
         )
+        places = np.array([[place for _, place in ends] for ends in self._loop_ends])
+        self._loops = (*bodies.T.copy(), *places.swapaxes(0, 1).copy())
 
     def _set_up(self, timestep: float, *, engine_defaults: bool) -> None:
         self.client.setTimeStep(timestep)
@@ -612,13 +604,14 @@ class World:
     def _close_loops(self, *, engine_defaults: bool) -> None:
         links = self._bodies.links
         frames = {body.name: inertial_frame(body) for body in self._machine.bodies}
-        for first_point, second_point in self._machine.loop_points():
-            ends = (*links[second_point.body], *links[first_point.body])
-            pivots = [
-                frames[point.body].locate(point).tolist() for point in (second_point, first_point)
-            ]
+        self._loop_ends = [
+            [(point.body, frames[point.body].locate(point)) for point in points]
+            for points in self._machine.loop_points()
+        ]
+        for (first_body, first_place), (second_body, second_place) in self._loop_ends:
             loop = self.client.createConstraint(
-                *ends, bullet.JOINT_POINT2POINT, (0.0, 0.0, 0.0), *pivots
+                *(*links[second_body], *links[first_body], bullet.JOINT_POINT2POINT),
+                *((0.0, 0.0, 0.0), second_place.tolist(), first_place.tolist()),
             )
             if not engine_defaults:
                 # Bullet turns the force into an impulse here, with the time step of this moment.

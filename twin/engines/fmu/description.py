@@ -8,7 +8,6 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from twin import __version__
-from twin.basics.arrays import FloatArray
 from twin.model.integrate import resting_deflection
 from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel
@@ -100,11 +99,15 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
         platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=deflection
     )
     values = [*platform.home, *ZERO_VECTOR, *deflection]
+
+    def per_leg(name: str, unit: str, text: str) -> Group:
+        return Group(leg_names(name, n), [unit] * n, text)
+
     state_groups = [POSE_GROUP, TWIST_GROUP]
     if len(deflection):
         state_groups += [
-            Group(leg_names("deflections", n), ["m"] * n, "deflection of the spring of the leg"),
-            Group(leg_names("deflection_rates", n), ["m/s"] * n, "rate of the deflection"),
+            per_leg("deflections", "m", "deflection of the spring of the leg"),
+            per_leg("deflection_rates", "m/s", "rate of the deflection"),
         ]
     start_groups = [
         Group([f"start.{name}" for name in group.names], group.units, f"start: {group.text}")
@@ -118,7 +121,7 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
         _block(
             "FORCES",
             CONTINUOUS_INPUT,
-            [Group(leg_names("forces", n), [force] * n, "of the actuator")],
+            [per_leg("forces", force, "of the actuator")],
             holding_forces,
         ),
         _block("WRENCH", CONTINUOUS_INPUT, [WRENCH_GROUP]),
@@ -132,25 +135,17 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
         _block(
             "COORDINATES",
             CONTINUOUS_OUTPUT,
-            [
-                Group(
-                    leg_names("coordinates", n), [unit] * n, "length or crank angle of the actuator"
-                )
-            ],
+            [per_leg("coordinates", unit, "length or crank angle of the actuator")],
         ),
         _block(
             "RATES",
             CONTINUOUS_OUTPUT,
-            [Group(leg_names("rates", n), [f"{unit}/s"] * n, "of the coordinate")],
+            [per_leg("rates", f"{unit}/s", "of the coordinate")],
         ),
         _block(
             "APPLIED",
             CONTINUOUS_OUTPUT,
-            [
-                Group(
-                    leg_names("applied_forces", n), [force] * n, "of the actuator in the last step"
-                )
-            ],
+            [per_leg("applied_forces", force, "of the actuator in the last step")],
         ),
     )
 
@@ -164,10 +159,10 @@ def _block(
     macro: str,
     kind: tuple[str, str],
     groups: Sequence[Group],
-    values: Iterable[float] | FloatArray | None = None,
+    values: Iterable[float] = repeat(0.0),
 ) -> Block:
     """Return the variables of groups with their values at the start, default zero."""
-    start_values = iter(values) if values is not None else repeat(0.0)
+    start_values = iter(values)
     return Block(
         macro,
         tuple(

@@ -17,7 +17,7 @@ from twin.kernels.integrators import Stages, runge_kutta_move
 from twin.kernels.jit import by_kind, compiled, device
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
-from twin.kernels.linear_algebra import copy, turned
+from twin.kernels.linear_algebra import copy, displace
 from twin.kernels.plant.actuation import COORDINATE_ROW, RATE_ROW, actuate, read_actuators
 from twin.kernels.plant.columns import (
     EARLIER_LEG_RATE,
@@ -196,6 +196,15 @@ def issue(counters: Any, queue: FloatArray, command: FloatArray, feedforward: Fl
     return finite
 
 
+@device
+def begin_period(arrays: DriveArrays, machines: Machines, inputs: Inputs, i: int) -> bool:
+    """Issue the command of row i, which fails if that is not finite; return whether it goes on."""
+    if not machines.failed[i]:
+        command, feedforward = inputs.command[i], inputs.feedforward[i]
+        machines.failed[i] = not issue(arrays.counters[i], arrays.queue[i], command, feedforward)
+    return not machines.failed[i]
+
+
 @compiled
 def issue_all(
     counters: Any, queue: FloatArray, command: FloatArray, feedforward: FloatArray, failed: Any
@@ -207,6 +216,33 @@ def issue_all(
     for i in range(command.shape[0]):
         if not issue(counters[i], queue[i], command[i], feedforward[i]):
             failed[i] = True
+
+
+@device
+def drive_row(
+    arrays: DriveArrays, machines: Machines, i: int, ratio: int, mode: int, step: float
+) -> None:
+    """Advance the drives of row i by a step of the engine; as `drive_one`."""
+    coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
+    drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
+
+
+@device
+def begin_step(
+    constants: Constants,
+    inputs: Inputs,
+    i: int,
+    substep: int,
+    y: FloatArray,
+    body: FloatArray,
+    previous_twist: FloatArray,
+) -> None:
+    """Fill the field on `body` (BODY_SIZE,), and the twist (6,) of the state `y` (m,) of row i."""
+    for k in range(3):
+        field = constants.body[i, BODY_GRAVITY + k]
+        body[BODY_GRAVITY + k] = field - inputs.shaking[i, substep, k]
+    for k in range(6):
+        previous_twist[k] = y[7 + k]
 
 
 @compiled
@@ -222,10 +258,7 @@ def drive_all(arrays: DriveArrays, machines: Machines, ratio: int, mode: int, st
     """
     for i in range(machines.failed.shape[0]):
         if not machines.failed[i]:
-            drive_one(
-                arrays, i, ratio, mode, step,
-                machines.coordinates[i], machines.rates[i], machines.forces[i],
-            )  # fmt: skip
+            drive_row(arrays, machines, i, ratio, mode, step)
 
 
 @compiled
@@ -312,29 +345,22 @@ def advance_rows(bundle: Any) -> None:
     # Actuator forces stay constant over a step: the slope of their load is zero.
     previous_twist, zero_slope, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     for i in range(inputs.command.shape[0]):
-        if machines.failed[i]:
+        if not begin_period(arrays, machines, inputs, i):
             continue
         row_legs = legs_at(legs, i)
         read_state(machines, i, y)
         copy(bodies[i], body)
-        coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
-        load = Load(forces, zero_slope, inputs.wrench[i])
-        if not issue(arrays.counters[i], arrays.queue[i], inputs.command[i], inputs.feedforward[i]):
-            machines.failed[i] = True
-            continue
+        load = Load(machines.forces[i], zero_slope, inputs.wrench[i])
         for substep in range(ratio):
-            for k in range(3):
-                body[BODY_GRAVITY + k] = bodies[i, BODY_GRAVITY + k] - inputs.shaking[i, substep, k]
-            drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
-            for k in range(6):
-                previous_twist[k] = y[7 + k]
+            begin_step(constants, inputs, i, substep, y, body, previous_twist)
+            drive_row(arrays, machines, i, ratio, mode, step)
             if not (
                 derivative(body, row_legs, y, load, 0.0, stages.rates[0], work)
                 and runge_kutta_move(body, row_legs, y, load, 0.0, step, stages)
             ):
                 machines.failed[i] = True
                 break
-            actuated(row_legs, y, coordinates, rates)
+            actuated(row_legs, y, machines.coordinates[i], machines.rates[i])
         store(machines, i, y, previous_twist, step)
         read_one(arrays, machines, i, ratio * step)
 
@@ -377,11 +403,7 @@ def correct_rows(
         for k in range(6):
             twist[k] -= speed_gain * move[k]
             move[k] *= -gain
-        for k in range(3):
-            pose[k] += move[k]
-        pose[3], pose[4], pose[5], pose[6] = turned(
-            pose[3], pose[4], pose[5], pose[6], move[3], move[4], move[5]
-        )
+        displace(pose, 1.0, move, pose)
 
 
 @compiled
@@ -406,37 +428,28 @@ def advance_rolling_rows(bundle: Any) -> None:
     bodies, legs = constants
     n, ratio = inputs.command.shape[1], inputs.shaking.shape[1]
     size = 13 + machines.deflection.shape[1]
-    total_size = size + BALL_SIZE
-    y, work = np.empty(total_size), make_work(legs_at(legs, 0))
-    stages = Stages(np.empty(total_size), np.empty((4, total_size)), work)
+    y, work = np.empty(size + BALL_SIZE), make_work(legs_at(legs, 0))
+    stages = Stages(np.empty(y.size), np.empty((4, y.size)), work)
     # Actuator forces stay constant over a step: the slope of their load is zero.
     previous_twist, zero_slope, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     for i in range(inputs.command.shape[0]):
-        if machines.failed[i]:
+        if not begin_period(arrays, machines, inputs, i):
             continue
         row_legs, status = legs_at(legs, i), balls.status[i]
         read_state(machines, i, y)
         copy(balls.state[i], y[size:])
         copy(bodies[i], body)
-        coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
-        load = Load(forces, zero_slope, inputs.wrench[i])
-        if not issue(arrays.counters[i], arrays.queue[i], inputs.command[i], inputs.feedforward[i]):
-            machines.failed[i] = True
-            continue
+        load = Load(machines.forces[i], zero_slope, inputs.wrench[i])
         for substep in range(ratio):
-            for k in range(3):
-                body[BODY_GRAVITY + k] = bodies[i, BODY_GRAVITY + k] - inputs.shaking[i, substep, k]
-            drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
-            for k in range(6):
-                previous_twist[k] = y[7 + k]
+            begin_step(constants, inputs, i, substep, y, body, previous_twist)
+            drive_row(arrays, machines, i, ratio, mode, step)
             succeeded, status = rolling_move(body, row_legs, ball, status, y, load, step, stages)
             if not succeeded:
                 machines.failed[i] = True
                 break
-            actuated(row_legs, y[:size], coordinates, rates)
+            actuated(row_legs, y[:size], machines.coordinates[i], machines.rates[i])
         store(machines, i, y, previous_twist, step)
-        for k in range(BALL_SIZE):
-            balls.state[i, k] = y[size + k]
+        copy(y[size:], balls.state[i])
         balls.status[i], balls.is_lost[i] = status, status == BALL_LOST
         fill_ball(ball, machines.pose[i], machines.twist[i], balls.state[i], balls.motion[i])
         read_one(arrays, machines, i, ratio * step)

@@ -8,7 +8,7 @@ from typing import Any
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.analytic import STEPS_COLUMN, DriveArrays, Machines, drive_one, read_one
 from twin.kernels.jit import compiled, device
-from twin.kernels.linear_algebra import Vector, add, cross, norm, rotate, rotation, row, subtract
+from twin.kernels.linear_algebra import Vector, add, cross, norm, rotate, rotation_at, row, subtract
 
 BAD_STATE_LIMIT = 1e10
 """Magnitude of coordinates and speeds beyond which MuJoCo rejects a state."""
@@ -94,13 +94,8 @@ def twist_of(fields: Any, layout: Any, i: int) -> tuple[Vector, Vector]:
     centre of mass of its tree in MuJoCo's record.
     """
     if layout.free_qpos >= 0:
-        w, x, y, z = (
-            fields.qpos[i, layout.free_qpos + 3],
-            fields.qpos[i, layout.free_qpos + 4],
-            fields.qpos[i, layout.free_qpos + 5],
-            fields.qpos[i, layout.free_qpos + 6],
-        )
-        angular_velocity = rotate(rotation(w, x, y, z), row(fields.qvel, i, layout.free_qvel + 3))
+        turn = rotation_at(fields.qpos[i], layout.free_qpos + 3)
+        angular_velocity = rotate(turn, row(fields.qvel, i, layout.free_qvel + 3))
         return row(fields.qvel, i, layout.free_qvel), angular_velocity
     angular_velocity = row(fields.motions, i, 0)
     center_offset = subtract(row(fields.positions, i, 0), row(fields.centers, i, 0))
@@ -242,10 +237,7 @@ def read_balls(failed: Any, fields: Any, balls: Any) -> None:
             continue
         for j in range(7):
             balls[i, j] = fields.qpos[i, first_coordinate + j]
-        angular_velocity = rotate(
-            rotation(balls[i, 3], balls[i, 4], balls[i, 5], balls[i, 6]),
-            row(fields.qvel, i, first_velocity + 3),
-        )
+        angular_velocity = rotate(rotation_at(balls[i], 3), row(fields.qvel, i, first_velocity + 3))
         for k in range(3):
             balls[i, 7 + k], balls[i, 10 + k] = (
                 fields.qvel[i, first_velocity + k],

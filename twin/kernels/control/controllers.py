@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import atan2, sqrt
+from math import atan2
 from typing import Any, NamedTuple
 
 from twin.basics.arrays import FloatArray
@@ -11,7 +11,14 @@ from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics import newton_step, residual
 from twin.kernels.legs.dispatch import actuation_rate, constraint_count, project_onto_constraints
 from twin.kernels.legs.interface import platform_state
-from twin.kernels.linear_algebra import Vector, turned
+from twin.kernels.linear_algebra import (
+    Vector,
+    copy,
+    displace,
+    norm,
+    scale,
+    turned,
+)
 
 NEWTON_STEPS = 4
 """Largest number of Newton steps; from the pose of the last sample two reach rounding error."""
@@ -181,11 +188,7 @@ def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> b
             largest_entry = max(largest_entry, abs(step[k]))
         if not largest_entry < 1.0:
             return False
-        for k in range(3):
-            pose[k] += step[k]
-        pose[3], pose[4], pose[5], pose[6] = turned(
-            pose[3], pose[4], pose[5], pose[6], step[3], step[4], step[5]
-        )
+        displace(pose, 1.0, step, pose)
         if largest_entry <= NEWTON_TOLERANCE:
             break
     largest_residual = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
@@ -240,23 +243,15 @@ def rotation_error(reference: FloatArray, pose: FloatArray) -> Vector:
     w, x, y, z = pose[3], -pose[4], -pose[5], -pose[6]
     a, b, c, d = reference[3], reference[4], reference[5], reference[6]
     scalar = a * w - b * x - c * y - d * z
-    relative_quaternion = (
+    vector = (
         a * x + b * w + c * z - d * y,
         a * y - b * z + c * w + d * x,
         a * z + b * y - c * x + d * w,
     )
     shorter_sign = -1.0 if scalar < 0.0 else 1.0
-    sine = sqrt(
-        relative_quaternion[0] * relative_quaternion[0]
-        + relative_quaternion[1] * relative_quaternion[1]
-        + relative_quaternion[2] * relative_quaternion[2]
-    )
+    sine = norm(vector)
     factor = 2.0 * atan2(sine, shorter_sign * scalar) / sine if sine > 1e-12 else 2.0
-    return (
-        shorter_sign * factor * relative_quaternion[0],
-        shorter_sign * factor * relative_quaternion[1],
-        shorter_sign * factor * relative_quaternion[2],
-    )
+    return scale(shorter_sign * factor, vector)
 
 
 @device
@@ -303,8 +298,7 @@ def task_state(
 @compiled
 def predict(y: FloatArray, spans: FloatArray, accelerations: FloatArray, ahead: FloatArray) -> None:
     """Fill `ahead` (13,) with `y` (13,) after `spans` (d,) [s] under `accelerations` (d, 6)."""
-    for k in range(13):
-        ahead[k] = y[k]
+    copy(y, ahead)
     for k in range(spans.shape[0]):
         moved(ahead, accelerations[k], spans[k])
 

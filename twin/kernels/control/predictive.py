@@ -22,10 +22,16 @@ from twin.kernels.control.controllers import POSE_FOUND, RigidMachine, pose_erro
 from twin.kernels.dynamics.assembly import make_work
 from twin.kernels.integrators import Stages, driven_step
 from twin.kernels.jit import compiled, device
-from twin.kernels.kinematics import fill_row
 from twin.kernels.legs.dispatch import actuation
 from twin.kernels.legs.interface import Legs, resting_state
-from twin.kernels.linear_algebra import factor_positive, solve_lower, solve_upper, turned
+from twin.kernels.linear_algebra import (
+    copy,
+    displace,
+    factor_positive,
+    fill_row,
+    solve_lower,
+    solve_upper,
+)
 
 
 class PlanReference(NamedTuple):
@@ -86,15 +92,6 @@ def reference_forces(
 
 
 @device
-def displace(pose: FloatArray, deviation: FloatArray, out: FloatArray) -> None:
-    """Fill `out` (7,) with `pose` (7,), displaced by the first six entries of a deviation."""
-    for k in range(3):
-        out[k] = pose[k] + deviation[k]
-    a, b, c = deviation[3], deviation[4], deviation[5]
-    out[3], out[4], out[5], out[6] = turned(pose[3], pose[4], pose[5], pose[6], a, b, c)
-
-
-@device
 def deviate(pose: FloatArray, twist: FloatArray, y: FloatArray, out: FloatArray) -> None:
     """Fill the deviation `out` (12,) of a state `y` (13,) from a pose and a twist."""
     pose_error(y, pose, out)
@@ -144,7 +141,7 @@ def add_path_deviation(
         )
         setpoint[7 + k] += rate / span
         setpoint[13 + k] += deviation_curvature / (span * span)
-    displace(pose, deviation, setpoint)
+    displace(pose, 1.0, deviation, setpoint)
 
 
 @device
@@ -201,7 +198,7 @@ def fill_legs(legs: Legs, plan: Plan, s: int) -> None:
 @device
 def add_defect(y: FloatArray, defect: FloatArray) -> None:
     """Add a defect `(12,)` of a step to the state `y` (13,) after it."""
-    displace(y, defect, y)
+    displace(y, 1.0, defect, y)
     for k in range(6):
         y[7 + k] += defect[6 + k]
 
@@ -395,8 +392,7 @@ def minimise_in_box(
             fraction *= 0.5
         if not is_lower:
             break
-        for i in range(n):
-            x[i] = trial[i]
+        copy(trial, x)
         best_value = trial_value
 
 
@@ -495,7 +491,7 @@ def backward(
     for s in range(spans - 1, -1, -1):
         by_state, by_force = slopes[0][s], slopes[1][s]
         value_a, value_b, cross_terms = np.zeros((12, 13)), np.zeros((12, n)), np.zeros((n, 13))
-        hessian, law_terms, law = np.zeros((n, n)), np.zeros((n, 13)), np.zeros((n, 13))
+        hessian, law = np.zeros((n, n)), np.zeros((n, 13))
         add_product(value, by_state, value_a)
         add_product(value, by_force, value_b)
         for k in range(12):
@@ -518,9 +514,7 @@ def backward(
             solve_free(factor, free, x, work)
             for i in range(n):
                 law[i, k] = change.gains[s, i, k] = x[i]
-        for i in range(n):
-            for k in range(13):
-                law_terms[i, k] = cross_terms[i, k]
+        law_terms = cross_terms.copy()
         add_product(hessian, law, law_terms)
         value = np.zeros((12, 13))
         add_transposed(by_state, value_a, value)

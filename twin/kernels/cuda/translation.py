@@ -7,16 +7,20 @@ small arrays lie in registers.
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Callable
 from importlib import import_module
-from types import CellType, CodeType, FunctionType, ModuleType, SimpleNamespace
+from types import FunctionType
 from typing import Any
 
 import numba
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.jit import IMPLEMENTATION_CHOOSERS, TYPED_REPLACEMENTS
+from twin.kernels.jit import (
+    IMPLEMENTATION_CHOOSERS,
+    TYPED_REPLACEMENTS,
+    implementation_for,
+    rebuilt,
+)
 from twin.kernels.linear_algebra import bring_pivot_up
 
 CUDA_SIMULATED = bool(getattr(numba.config, "ENABLE_CUDASIM", False))
@@ -46,46 +50,17 @@ class Translation:
         """Return the function of the card that computes what `function` does."""
         python_function = getattr(function, "py_func", function)
         if python_function not in self._translated:
-            self._translated[python_function] = on_card(self._rebuilt(python_function))
+            self._translated[python_function] = on_card(rebuilt(python_function, self._value))
         return self._translated[python_function]
 
-    def _rebuilt(self, function: Any) -> Function:
-        """Return a function of Python with translated functions in place of those it uses."""
-        names, attributes = _used_names(function.__code__)
-        scope = dict(function.__globals__)
-        for name in names & scope.keys():
-            scope[name] = self._value(scope[name], attributes)
-        cells = tuple(
-            CellType(self._value(cell.cell_contents, attributes))
-            for cell in function.__closure__ or ()
-        )
-        return FunctionType(
-            function.__code__, scope, function.__name__, function.__defaults__, cells
-        )
-
-    def _value(self, value: Any, attributes: set[str]) -> Any:
-        """Return the translation of a global value; of a module, with the `attributes` used."""
-        if isinstance(value, ModuleType) and "kernels" in value.__name__.split("."):
-            module = ModuleType(value.__name__)
-            for name in attributes & vars(value).keys():
-                setattr(module, name, self._value(getattr(value, name), attributes))
-            return module
-        if hasattr(value, "py_func"):
-            return self(value)
-        if isinstance(value, FunctionType) and value in IMPLEMENTATION_CHOOSERS:
-            return self(self._implementation(value))
-        if isinstance(value, FunctionType) and value in TYPED_REPLACEMENTS:
+    def _value(self, value: Any) -> Any:
+        """Return the translation of a global value."""
+        is_function = isinstance(value, FunctionType)
+        if is_function and value in IMPLEMENTATION_CHOOSERS:
+            return self(implementation_for(value, self._legs_type))
+        if hasattr(value, "py_func") or (is_function and value in TYPED_REPLACEMENTS):
             return self(value)
         return value
-
-    def _implementation(self, stub: Function) -> Function:
-        """Return the implementation of a function without a body for the kind of legs."""
-        choose: Any = IMPLEMENTATION_CHOOSERS[stub]
-        placeholder_arguments = [None] * (choose.__code__.co_argcount - 1)
-        implementation: Function = choose(
-            SimpleNamespace(instance_class=self._legs_type), *placeholder_arguments
-        )
-        return implementation
 
 
 def on_card(function: Function) -> Function:
@@ -94,22 +69,6 @@ def on_card(function: Function) -> Function:
         return function
     translated: Function = cuda.jit(device=True, forceinline=True)(function)
     return translated
-
-
-def _used_names(code: CodeType) -> tuple[set[str], set[str]]:
-    """Return the global names and the attributes that a function uses, those inside it too."""
-    names, attributes = set(), set()
-    for instruction in dis.get_instructions(code):
-        if instruction.opname == "LOAD_GLOBAL":
-            names.add(instruction.argval)
-        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            attributes.add(instruction.argval)
-    for code_constant in code.co_consts:
-        if isinstance(code_constant, CodeType):
-            nested_names = _used_names(code_constant)
-            names |= nested_names[0]
-            attributes |= nested_names[1]
-    return names, attributes
 
 
 def selected_pivot_up(matrix: FloatArray, right: FloatArray, j: int, size: int) -> float:

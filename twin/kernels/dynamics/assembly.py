@@ -25,12 +25,15 @@ from twin.kernels.linear_algebra import (
     Matrix,
     Vector,
     add,
+    add_wrench,
     cross,
     dot,
+    fill_row,
     rotate,
     rotate_back,
     scale,
     subtract,
+    vector_at,
 )
 
 BODY_MASS = 0
@@ -85,7 +88,7 @@ def make_work(legs: Legs) -> Work:
 @device
 def field(body: FloatArray) -> Vector:
     """Return the acceleration that every body feels [m/s2], base axes."""
-    return body[BODY_GRAVITY], body[BODY_GRAVITY + 1], body[BODY_GRAVITY + 2]
+    return vector_at(body, BODY_GRAVITY)
 
 
 @device
@@ -109,7 +112,7 @@ def fill_body(
 ) -> None:
     """Fill the platform's own mass matrix (lower triangle) and bias."""
     mass = body[BODY_MASS]
-    center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
+    center = rotate(matrix, vector_at(body, BODY_CENTER))
     mass_moment = scale(mass, center)
     gravity = field(body)
     centrifugal = cross(omega, cross(omega, mass_moment))
@@ -171,12 +174,8 @@ def assemble(
         add_direction(mass_matrix, masses[0], leg.first, cross(arm, leg.first))
         add_direction(mass_matrix, masses[1], leg.second, cross(arm, leg.second))
         add_direction(mass_matrix, masses[2], leg.third, cross(arm, leg.third))
-        force_moment = cross(arm, force)
-        for k in range(3):
-            bias[k] += force[k]
-            bias[k + 3] += force_moment[k]
-            jacobian[i, k] = leg.actuation[k]
-            jacobian[i, k + 3] = leg.actuation_moment[k]
+        add_wrench(bias, force, cross(arm, force))
+        fill_row(jacobian, i, leg.actuation, leg.actuation_moment)
         add_rod_spin(legs, i, state, mass_matrix, bias)
     fill_constraints(legs, state, work.constraints)
     return singular
@@ -192,7 +191,7 @@ def energy(
     """
     position, matrix, velocity, omega = state
     mass, gravity = body[BODY_MASS], field(body)
-    center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
+    center = rotate(matrix, vector_at(body, BODY_CENTER))
     kinetic = 0.5 * (
         mass * dot(velocity, velocity)
         + 2.0 * mass * dot(velocity, cross(omega, center))

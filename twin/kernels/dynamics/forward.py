@@ -45,6 +45,7 @@ from twin.kernels.legs.interface import Legs, PlatformState, platform_state
 from twin.kernels.linear_algebra import (
     dot,
     factor_positive,
+    quaternion_product,
     quaternion_rate,
     solve_general,
     solve_lower,
@@ -372,12 +373,9 @@ def fill_shifted_pose(center: FloatArray, shift: FloatArray, pose: FloatArray) -
     """Fill `pose` (7,) with a small motion about a level origin, added to a centre pose."""
     for i in range(3):
         pose[i] = center[i] + shift[i]
-    a, b, c, d = shift[3], shift[4], shift[5], shift[6]
-    w, x, y, z = center[3], center[4], center[5], center[6]
-    pose[3] = a * w - b * x - c * y - d * z
-    pose[4] = a * x + b * w + c * z - d * y
-    pose[5] = a * y - b * z + c * w + d * x
-    pose[6] = a * z + b * y - c * x + d * w
+    pose[3], pose[4], pose[5], pose[6] = quaternion_product(
+        (shift[3], shift[4], shift[5], shift[6]), (center[3], center[4], center[5], center[6])
+    )
 
 
 @device
@@ -514,17 +512,22 @@ def derivative(
 
     `work` comes from `make_work` and is overwritten.
     """
-    force, n_deflections = work.force, deflections_per_leg(legs) * legs.rows.shape[0]
+    force = work.force
     for i in range(legs.rows.shape[0]):
         force[i] = load.forces[i] + time * load.slope[i]
     fill_pose_rate(y, dy)
-    # Accelerations fill 6 + k entries; those of the deflections then move behind the rates.
     state = platform_state(y[:7], y[7:13])
     regular = forward_dynamics(body, legs, state, y[13:], force, load.wrench, dy[7:], work)
-    for i in range(n_deflections):
-        dy[13 + n_deflections + i] = dy[13 + i]
-        dy[13 + i] = y[13 + n_deflections + i]
+    sort_deflection_rates(y, dy, deflections_per_leg(legs) * legs.rows.shape[0])
     return regular
+
+
+@device
+def sort_deflection_rates(y: FloatArray, dy: FloatArray, count: int) -> None:
+    """Move the accelerations of `count` deflections, after six others in `dy`, behind the rates."""
+    for i in range(count):
+        dy[13 + count + i] = dy[13 + i]
+        dy[13 + i] = y[13 + count + i]
 
 
 @device
@@ -536,17 +539,18 @@ def fill_pose_rate(y: FloatArray, dy: FloatArray) -> None:
 
 
 @device
-def normalise_quaternion(y: FloatArray) -> None:
-    """Scale the quaternion in `y` to length one; integration lets it drift by its own error."""
-    inverse = 1.0 / sqrt(y[3] * y[3] + y[4] * y[4] + y[5] * y[5] + y[6] * y[6])
-    for k in range(3, 7):
-        y[k] *= inverse
+def normalise_quaternion(state: FloatArray, start: int) -> None:
+    """Scale the quaternion from entry `start` on to length one; integration lets it drift."""
+    w, x, y, z = state[start], state[start + 1], state[start + 2], state[start + 3]
+    inverse = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+    for k in range(start, start + 4):
+        state[k] *= inverse
 
 
 @device
 def normalise(legs: Legs, y: FloatArray) -> None:
     """Remove the drift of an integration from `y`: quaternion's length, constraints."""
-    normalise_quaternion(y)
+    normalise_quaternion(y, 3)
     project_onto_constraints(legs, y)
 
 
@@ -581,9 +585,5 @@ def driven_derivative(
     singular_leg = assemble(body, legs, state, y[13:], work)
     add_motors(legs, inertia, state, work)
     regular = accelerate(body, legs, state, y[13:], forces, wrench, dy[7:], work)
-    # Accelerations fill 6 + k entries; those of the deflections then move behind the rates.
-    n_deflections = deflections_per_leg(legs) * legs.rows.shape[0]
-    for i in range(n_deflections):
-        dy[13 + n_deflections + i] = dy[13 + i]
-        dy[13 + i] = y[13 + n_deflections + i]
+    sort_deflection_rates(y, dy, deflections_per_leg(legs) * legs.rows.shape[0])
     return regular and singular_leg < 0

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.linear_algebra import Matrix, Vector, rotation
+from twin.kernels.linear_algebra import Matrix, Vector, rotation_at, vector_at
 
 BASE_JOINT = 0
 
@@ -59,22 +59,14 @@ class Acceleration(NamedTuple):
 def platform_state(pose: FloatArray, twist: FloatArray) -> PlatformState:
     """Return the state of a pose `(7,)` and a twist `(6,)`."""
     return PlatformState(
-        (pose[0], pose[1], pose[2]),
-        rotation(pose[3], pose[4], pose[5], pose[6]),
-        (twist[0], twist[1], twist[2]),
-        (twist[3], twist[4], twist[5]),
+        vector_at(pose, 0), rotation_at(pose, 3), vector_at(twist, 0), vector_at(twist, 3)
     )
 
 
 @device
 def resting_state(pose: FloatArray) -> PlatformState:
     """Return the state of a pose `(7,)` at rest."""
-    return PlatformState(
-        (pose[0], pose[1], pose[2]),
-        rotation(pose[3], pose[4], pose[5], pose[6]),
-        (0.0, 0.0, 0.0),
-        (0.0, 0.0, 0.0),
-    )
+    return PlatformState(vector_at(pose, 0), rotation_at(pose, 3), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 class Legs(Protocol):

@@ -35,11 +35,11 @@ from twin.kernels.legs.interface import (
 )
 from twin.kernels.linear_algebra import (
     Matrix,
-    Quaternion,
     Vector,
     add,
     cross,
     dot,
+    fill_row,
     rotate,
     rotation,
     row,
@@ -204,9 +204,7 @@ def fill_constraint(
     rows: FloatArray, k: int, linear: Vector, angular: Vector, drift: float, error: float
 ) -> None:
     """Fill constraint k: its row C = (linear, angular), C a + drift = 0, and the pose's error."""
-    for j in range(3):
-        rows[k, j] = linear[j]
-        rows[k, j + 3] = angular[j]
+    fill_row(rows, k, linear, angular)
     rows[k, 6] = drift
     rows[k, 7] = error
 
@@ -229,11 +227,12 @@ def fill_constraints(legs: FloatArray, state: PlatformState, rows: FloatArray) -
 
 
 @device
-def projected(legs: FloatArray, state: PlatformState) -> tuple[Vector, Quaternion, Vector, Vector]:
-    """Return the state that meets the constraints with the same height, normal and their rates.
+def project_onto_constraints(legs: FloatArray, y: FloatArray) -> None:
+    """Move a state `y` (13 or more) onto the constraints with its height, normal and their rates.
 
-    Position, quaternion, velocity and angular velocity.
+    The quaternion keeps its sign.
     """
+    state = platform_state(y[:7], y[7:13])
     omega = state.omega
     roll, pitch = roll_and_pitch(state.matrix)
     cr, sr, cp, sp = cos(0.5 * roll), sin(0.5 * roll), cos(0.5 * pitch), sin(0.5 * pitch)
@@ -250,13 +249,6 @@ def projected(legs: FloatArray, state: PlatformState) -> tuple[Vector, Quaternio
     arm_velocity = cross(target_omega, arm)
     rate = (climb + arm_velocity[2]) / normal_z
     velocity = (rate * upward[0] - arm_velocity[0], rate * upward[1] - arm_velocity[1], climb)
-    return position, quaternion, velocity, target_omega
-
-
-@device
-def project_onto_constraints(legs: FloatArray, y: FloatArray) -> None:
-    """Move a state `y` (13 or more) onto the constraints; the quaternion keeps its sign."""
-    position, quaternion, velocity, omega = projected(legs, platform_state(y[:7], y[7:13]))
     alignment = 0.0
     for k in range(4):
         alignment += quaternion[k] * y[3 + k]
@@ -264,7 +256,7 @@ def project_onto_constraints(legs: FloatArray, y: FloatArray) -> None:
     for k in range(3):
         y[k] = position[k]
         y[7 + k] = velocity[k]
-        y[10 + k] = omega[k]
+        y[10 + k] = target_omega[k]
     for k in range(4):
         y[3 + k] = quaternion_sign * quaternion[k]
 

@@ -32,12 +32,14 @@ from twin.kernels.linear_algebra import (
     add,
     cross,
     dot,
+    fill_row,
     rotate,
-    rotation,
+    rotation_at,
     row,
     scale,
     subtract,
     turned,
+    vector_at,
 )
 
 CONSTRAINT_COUNT = 3
@@ -60,10 +62,7 @@ def fill_constraints(legs: FloatArray, state: PlatformState, rows: FloatArray) -
     omega = state.omega
     for i in range(CONSTRAINT_COUNT):
         axis, arm = row(legs, i, AXIS), rotate(state.matrix, row(legs, i, PLATFORM_JOINT))
-        moment = cross(arm, axis)
-        for k in range(3):
-            rows[i, k] = axis[k]
-            rows[i, k + 3] = moment[k]
+        fill_row(rows, i, axis, cross(arm, axis))
         rows[i, 6] = dot(axis, cross(omega, cross(omega, arm)))
         rows[i, 7] = tip_distance(legs, i, state.position, state.matrix)
 
@@ -132,12 +131,12 @@ def close_planes(legs: FloatArray, y: FloatArray) -> None:
     The turn in closed form first, then Newton's method until the distances fall no more; its last
     step is taken back where it made them larger.
     """
-    matrix, position = rotation(y[3], y[4], y[5], y[6]), (y[0], y[1], y[2])
+    matrix, position = rotation_at(y, 3), vector_at(y, 0)
     turn = scale(turn_about_normal(legs, position, matrix), (matrix[2], matrix[5], matrix[8]))
     y[3], y[4], y[5], y[6] = turned(y[3], y[4], y[5], y[6], turn[0], turn[1], turn[2])
     last_distance, last_pose = inf, (y[0], y[1], y[3], y[4], y[5], y[6])
     for _ in range(MAX_ITERATIONS):
-        matrix, position = rotation(y[3], y[4], y[5], y[6]), (y[0], y[1], y[2])
+        matrix, position = rotation_at(y, 3), vector_at(y, 0)
         distances = (
             tip_distance(legs, 0, position, matrix),
             tip_distance(legs, 1, position, matrix),
@@ -163,8 +162,8 @@ def project_onto_constraints(legs: FloatArray, y: FloatArray) -> None:
     Of the two poses that do, it is the one with the smaller turn about the normal.
     """
     close_planes(legs, y)
-    matrix, climb = rotation(y[3], y[4], y[5], y[6]), (0.0, 0.0, y[9])
-    normal, omega = (matrix[2], matrix[5], matrix[8]), (y[10], y[11], y[12])
+    matrix, climb = rotation_at(y, 3), (0.0, 0.0, y[9])
+    normal, omega = (matrix[2], matrix[5], matrix[8]), vector_at(y, 10)
     tilting = subtract(omega, scale(dot(omega, normal), normal))
     motion = dependent_motion(
         legs,

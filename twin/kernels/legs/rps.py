@@ -8,7 +8,7 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs import planes, ups
 from twin.kernels.legs.interface import AXIS, HOME_COORDINATE, Acceleration, PlatformState
-from twin.kernels.legs.ups import leg_line, tip_motion
+from twin.kernels.legs.ups import home_axis, leg_line, tip_motion
 from twin.kernels.linear_algebra import row
 
 JOINT_COUNT = 2
@@ -41,10 +41,9 @@ def fill_joints(
     """Fill `out` (2, 3) with (angle of the hinge, extension)."""
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     tip_velocity, tip_acceleration = tip_motion(arm, state, acceleration)
-    home_direction = (home[i, 2], home[i, 5], home[i, 8])
     out[0, 0], out[0, 1], out[0, 2], out[1, 1], out[1, 2] = planes.hinge_motion(
         row(legs, i, AXIS),
-        home_direction,
+        home_axis(home, i, 2),
         along,
         length,
         tip_velocity,

@@ -9,6 +9,7 @@ from twin.kernels.jit import device
 from twin.kernels.legs import planes, rss
 from twin.kernels.legs.interface import AXIS, Acceleration, PlatformState
 from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, SMALLEST_GAIN, nearest
+from twin.kernels.legs.ups import home_axis
 from twin.kernels.linear_algebra import row
 
 JOINT_COUNT = 2
@@ -43,10 +44,9 @@ def fill_joints(
     The angles are zero at home. Returns False where crank and rod are nearly aligned.
     """
     linkage, velocity, rod_acceleration = rss.fill_crank(legs, home, i, state, acceleration, out)
-    rod_at_home = (home[i, 2], home[i, 5], home[i, 8])
     angle, rate, second_rate, _, _ = planes.hinge_motion(
         row(legs, i, AXIS),
-        rod_at_home,
+        home_axis(home, i, 2),
         linkage.rod,
         legs[i, ROD_LENGTH],
         velocity,

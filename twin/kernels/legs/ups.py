@@ -157,6 +157,12 @@ def leg_acceleration(
 
 
 @device
+def home_axis(home: FloatArray, i: int, axis: int) -> Vector:
+    """Return axis x (0), y (1) or z (2) of the frame of leg i at home, base axes."""
+    return home[i, axis], home[i, 3 + axis], home[i, 6 + axis]
+
+
+@device
 def universal_angles(
     home: FloatArray, i: int, first_axis: Vector, x: Vector, y: Vector, along: Vector
 ) -> tuple[float, float]:
@@ -170,8 +176,7 @@ def universal_angles(
         y: y axis of the leg frame.
         along: z axis of the leg frame.
     """
-    home_x = (home[i, 0], home[i, 3], home[i, 6])
-    home_z = (home[i, 2], home[i, 5], home[i, 8])
+    home_x, home_z = home_axis(home, i, 0), home_axis(home, i, 2)
     home_y = cross(home_z, home_x)
     first_angle = atan2(dot(first_axis, cross(home_x, x)), dot(home_x, x))
     return first_angle, atan2(dot(first_axis, home_z), dot(first_axis, home_y)) - atan2(

@@ -127,18 +127,25 @@ def twist_angle(legs: FloatArray, i: int, along: Vector, platform_direction: Vec
 
 
 @device
+def twisting(
+    legs: FloatArray, i: int, along: Vector, length: float, platform_direction: Vector
+) -> Spin:
+    """Return the rate of the twist from housing to rod: the spin of the rod less the housing's."""
+    rod = spin_about(platform_direction, along, length)
+    housing = spin_about(row(legs, i, AXIS), along, length)
+    return Spin(subtract(rod.linear, housing.linear), rod.angular)
+
+
+@device
 def actuation(
     legs: FloatArray, i: int, position: Vector, matrix: Matrix
 ) -> tuple[Vector, Vector, float]:
     """Return w, its moment and the actuator's coordinate; see `twin.kernels.legs.dispatch`."""
     arm, along, length = leg_line(legs, i, position, matrix)
     platform_direction, screw = platform_axis(legs, i, matrix), legs[i, SCREW_TRAVEL]
-    rod, housing = (
-        spin_about(platform_direction, along, length),
-        spin_about(row(legs, i, AXIS), along, length),
-    )
-    w = add(along, scale(screw, subtract(rod.linear, housing.linear)))
-    moment = add(cross(arm, w), scale(screw, rod.angular))
+    twist = twisting(legs, i, along, length, platform_direction)
+    w = add(along, scale(screw, twist.linear))
+    moment = add(cross(arm, w), scale(screw, twist.angular))
     return w, moment, length + screw * twist_angle(legs, i, along, platform_direction)
 
 
@@ -153,8 +160,8 @@ class LegRates(NamedTuple):
     """[m/s]"""
     rod: Spin
     """time derivative of the rod's spin"""
-    housing: Spin
-    """time derivative of the housing's spin"""
+    twist_linear: Vector
+    """[1/(m s)] time derivative of the linear part of `twisting`"""
 
 
 @device
@@ -172,7 +179,8 @@ def leg_rates(
     )
     zero_rate = (0.0, 0.0, 0.0)
     housing = spin_rate(row(legs, i, AXIS), zero_rate, along, along_rate, length, length_rate)
-    return LegRates(arm_rate, along_rate, length_rate, rod, housing)
+    twist_linear = subtract(rod.linear, housing.linear)
+    return LegRates(arm_rate, along_rate, length_rate, rod, twist_linear)
 
 
 @device
@@ -180,13 +188,10 @@ def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vect
     """Return the time derivatives of w and of its moment."""
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     platform_direction, screw = platform_axis(legs, i, state.matrix), legs[i, SCREW_TRAVEL]
-    rod, housing = (
-        spin_about(platform_direction, along, length),
-        spin_about(row(legs, i, AXIS), along, length),
-    )
+    twist = twisting(legs, i, along, length, platform_direction)
     rates = leg_rates(legs, i, state, arm, along, length)
-    w = add(along, scale(screw, subtract(rod.linear, housing.linear)))
-    w_rate = add(rates.along_rate, scale(screw, subtract(rates.rod.linear, rates.housing.linear)))
+    w = add(along, scale(screw, twist.linear))
+    w_rate = add(rates.along_rate, scale(screw, rates.twist_linear))
     turning_rate = scale(screw, rates.rod.angular)
     return w_rate, add(add(cross(rates.arm_rate, w), cross(arm, w_rate)), turning_rate)
 
@@ -208,22 +213,15 @@ def fill_joints(
     regular = ups.fill_joints(legs, home, i, state, acceleration, out)
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     platform_direction, omega = platform_axis(legs, i, state.matrix), state.omega
-    rod, housing = (
-        spin_about(platform_direction, along, length),
-        spin_about(row(legs, i, AXIS), along, length),
-    )
+    twist = twisting(legs, i, along, length, platform_direction)
     rates = leg_rates(legs, i, state, arm, along, length)
     tip_velocity, tip_acceleration = tip_motion(arm, state, acceleration)
     out[3, 0] = twist_angle(legs, i, along, platform_direction)
-    linear, linear_rate = (
-        subtract(rod.linear, housing.linear),
-        subtract(rates.rod.linear, rates.housing.linear),
-    )
-    out[3, 1] = dot(linear, tip_velocity) + dot(rod.angular, omega)
+    out[3, 1] = dot(twist.linear, tip_velocity) + dot(twist.angular, omega)
     out[3, 2] = (
-        dot(linear, tip_acceleration)
-        + dot(rod.angular, acceleration.angular)
-        + dot(linear_rate, tip_velocity)
+        dot(twist.linear, tip_acceleration)
+        + dot(twist.angular, acceleration.angular)
+        + dot(rates.twist_linear, tip_velocity)
         + dot(rates.rod.angular, omega)
     )
     second_rate = dot(along, tip_acceleration) + length * dot(rates.along_rate, rates.along_rate)

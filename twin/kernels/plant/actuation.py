@@ -104,6 +104,14 @@ def rounded(value: float, resolution: float) -> float:
 
 
 @device
+def largest_effort(drive: FloatArray, state: FloatArray) -> float:
+    """Return the largest effort of a motor: of a hot one the continuous effort, else the peak."""
+    if state[HEAT] > drive[CONTINUOUS_EFFORT] * drive[CONTINUOUS_EFFORT]:
+        return min(drive[PEAK_EFFORT], drive[CONTINUOUS_EFFORT])
+    return drive[PEAK_EFFORT]
+
+
+@device
 def follow_position(
     drive: FloatArray, state: FloatArray, mode: int, command: float, step: float
 ) -> None:
@@ -155,9 +163,7 @@ def positioning_effort(
     takes away is viscous. A stepper gives the sine of its lag behind the field, with a period of
     four full steps, under the pull-out effort, which falls with speed to zero.
     """
-    peak_effort = drive[PEAK_EFFORT]
-    if state[HEAT] > drive[CONTINUOUS_EFFORT] * drive[CONTINUOUS_EFFORT]:
-        peak_effort = min(peak_effort, drive[CONTINUOUS_EFFORT])
+    peak_effort = largest_effort(drive, state)
     if drive[POSITIONING] == STEPPER_DRIVE:
         pull_out = peak_effort * max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])
         field = rounded(
@@ -233,9 +239,7 @@ def motor_command(
     acts like a loop in continuous time.
     """
     position, speed = state[POSITION], state[SPEED]
-    peak_effort, limit = drive[PEAK_EFFORT], 0.0
-    if state[HEAT] > drive[CONTINUOUS_EFFORT] * drive[CONTINUOUS_EFFORT]:
-        peak_effort = min(peak_effort, drive[CONTINUOUS_EFFORT])
+    peak_effort, limit = largest_effort(drive, state), 0.0
     if velocity_mode:
         if abs(command) >= drive[MAX_SPEED]:
             limit = AT_SPEED

@@ -20,9 +20,6 @@ SCALE_SIZE = 4
 
 DECODER_SIZE = 5
 
-MAX_DISAGREEMENT = 0.25
-"""Largest difference of counted and expected travel in turns; beyond it, whole turns were lost."""
-
 
 COUNTER_POSITION, COUNTER_ZERO = 0, 1
 """Columns of the counters' states `(n, COUNTER_SIZE)`: position, and the position at which the
@@ -157,8 +154,6 @@ def unwrap(
     counts_per_turn: FloatArray,
     largest: FloatArray,
     slow: FloatArray,
-    expected: FloatArray,
-    expecting: bool,
 ) -> None:
     """Advance the decoders by one sample.
 
@@ -168,8 +163,6 @@ def unwrap(
         counts_per_turn: counts over one turn `(n,)`.
         largest: counts in a sample `(n,)` that are possible, below half a turn.
         slow: counts in a sample `(n,)` that are possible while homing.
-        expected: `(n,)` counts over the sample as the drives' speeds have them.
-        expecting: whether to compare with them.
     """
     for i in range(len(raw)):
         decoder_state, turn_counts = states[i], counts_per_turn[i]
@@ -178,8 +171,6 @@ def unwrap(
             travel_change = sawtooth_step(decoder_state, raw[i], turn_counts, largest[i])
         else:
             travel_change = homing_step(decoder_state, raw[i], slow[i])
-        if expecting and abs(travel_change - expected[i]) > MAX_DISAGREEMENT * turn_counts:
-            decoder_state[DECODER_FAULT] = TOO_FAST
         if abs(raw[i]) >= turn_counts:
             decoder_state[DECODER_FAULT] = NO_INDEX
         if previous_fault > 0.0:
@@ -201,7 +192,7 @@ def unwrap_many(
 ) -> None:
     """Advance the decoders along counter values `(k, n)`; fill travel and faults `(k, n)`."""
     for k in range(len(raw)):
-        unwrap(states, raw[k], counts_per_turn, largest, slow, raw[k], False)
+        unwrap(states, raw[k], counts_per_turn, largest, slow)
         for i in range(raw.shape[1]):
             travel[k, i] = states[i, DECODER_TRAVEL]
             faults[k, i] = states[i, DECODER_FAULT]

@@ -17,7 +17,9 @@ from twin.kernels.linear_algebra import (
     rotate,
     rotate_back,
     rotation,
+    rotation_at,
     scale,
+    vector_at,
 )
 
 BIAS, NOISE, INSTABILITY, DRIFT_DECAY_RATE, RANGE = 6, 7, 8, 9, 10
@@ -55,33 +57,16 @@ EARLY_FRACTION = 1e-6
 @device
 def mounted(settings: FloatArray, pose: FloatArray, entry: int) -> tuple[Matrix, Vector]:
     """Return the platform's rotation and the sensor's place from the reference point, base axes."""
-    platform_rotation = rotation(pose[entry], pose[entry + 1], pose[entry + 2], pose[entry + 3])
-    return platform_rotation, rotate(
-        platform_rotation, (settings[POSITION], settings[POSITION + 1], settings[POSITION + 2])
-    )
+    platform_rotation = rotation_at(pose, entry)
+    return platform_rotation, rotate(platform_rotation, vector_at(settings, POSITION))
 
 
 @device
 def in_sensor(settings: FloatArray, turn: Matrix, vector: Vector) -> Vector:
     """Return a vector in base axes along the sensor's axes."""
-    axes = (
-        settings[AXES],
-        settings[AXES + 1],
-        settings[AXES + 2],
-        settings[AXES + 3],
-        settings[AXES + 4],
-        settings[AXES + 5],
-        settings[AXES + 6],
-        settings[AXES + 7],
-        settings[AXES + 8],
-    )
+    x, y = vector_at(settings, AXES), vector_at(settings, AXES + 3)
+    axes = x + y + vector_at(settings, AXES + 6)
     return rotate_back(axes, rotate_back(turn, vector))
-
-
-@device
-def three(array: FloatArray, start: int) -> Vector:
-    """Return three entries of an array from `start` on."""
-    return array[start], array[start + 1], array[start + 2]
 
 
 @device
@@ -94,8 +79,8 @@ def fill_instant(
 ) -> None:
     """Write specific force and angular rate at one instant to `out` (6,)."""
     platform_rotation, arm = mounted(settings, pose, 3)
-    rate = three(twist, 3)
-    sensor_acceleration = add(three(acceleration, 0), cross(three(acceleration, 3), arm))
+    rate = vector_at(twist, 3)
+    sensor_acceleration = add(vector_at(acceleration, 0), cross(vector_at(acceleration, 3), arm))
     sensor_acceleration = add(sensor_acceleration, cross(rate, cross(rate, arm)))
     sensor_acceleration = (
         sensor_acceleration[0],
@@ -121,9 +106,9 @@ def fill_mean(
     """
     rotation_before, arm_before = mounted(settings, states, POSE + 3)
     rotation_after, arm_after = mounted(settings, pose, 3)
-    rate_before, rate_after = three(states, TWIST + 3), three(twist, 3)
-    velocity_before = add(three(states, TWIST), cross(rate_before, arm_before))
-    velocity_after = add(three(twist, 0), cross(rate_after, arm_after))
+    rate_before, rate_after = vector_at(states, TWIST + 3), vector_at(twist, 3)
+    velocity_before = add(vector_at(states, TWIST), cross(rate_before, arm_before))
+    velocity_after = add(vector_at(twist, 0), cross(rate_after, arm_after))
     w, x, y, z = states[POSE + 3], states[POSE + 4], states[POSE + 5], states[POSE + 6]
     quaternion_sign = 1.0 if w * pose[3] + x * pose[4] + y * pose[5] + z * pose[6] >= 0.0 else -1.0
     w, x, y, z = (

@@ -10,7 +10,7 @@ from twin.kernels.ball import state_on_plate
 from twin.kernels.batched.analytic import Machines
 from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
-from twin.kernels.linear_algebra import rotate_back, rotation
+from twin.kernels.linear_algebra import rotate_back, rotation_at, vector_at
 from twin.kernels.tasks.task import (
     ENGINE_TERMINATION,
     EPISODE_CONTINUES,
@@ -29,7 +29,7 @@ from twin.kernels.tasks.task import (
     write,
     write_all,
     write_difference,
-    write_scalar,
+    write_scalars,
 )
 
 
@@ -164,8 +164,8 @@ def sense(i: int, machines: Machines, balls: Balls, targets: Targets, signals: S
     """Fill the signals of environment i: ball against plate and target, plate against gravity."""
     pose, twist, on_plate = machines.pose[i], machines.twist[i], balls.on_plate
     state_on_plate(pose, twist, balls.state[i], on_plate)
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    plate_omega = rotate_back(matrix, (twist[3], twist[4], twist[5]))
+    matrix = rotation_at(pose, 3)
+    plate_omega = rotate_back(matrix, vector_at(twist, 3))
     for k in range(2):
         signals.ball_position[i, k] = on_plate[k]
         signals.ball_velocity[i, k] = on_plate[3 + k]
@@ -198,8 +198,7 @@ def observe(
     index = write_difference(out, index, machines.measured[i], scales.middle, scale)
     index = write_all(out, index, machines.measured_rates[i], scale)
     index = write_all(out, index, offset[i], scale)
-    for j in range(history.last_action.shape[1]):
-        index = write_scalar(out, index, history.last_action[i, j])
+    write_scalars(out, index, history.last_action[i])
 
 
 @device

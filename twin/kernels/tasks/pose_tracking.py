@@ -40,7 +40,7 @@ from twin.kernels.tasks.task import (
     write,
     write_all,
     write_difference,
-    write_scalar,
+    write_scalars,
 )
 
 RANGE_TOLERANCE = 1e-9
@@ -383,8 +383,7 @@ def observe(
             table_change = table[row_second, j] - table[row_first, j]
             table_change -= table[row_first, j] - table[row_before, j]
             index = write(out, index, table_change / settings.period, scale)
-    for j in range(history.last_action.shape[1]):
-        index = write_scalar(out, index, history.last_action[i, j])
+    write_scalars(out, index, history.last_action[i])
 
 
 @device

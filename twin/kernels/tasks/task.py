@@ -14,7 +14,7 @@ from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics import inverse_kinematics
 from twin.kernels.lanes import lanes_memory
 from twin.kernels.legs.dispatch import project_onto_constraints
-from twin.kernels.linear_algebra import turned
+from twin.kernels.linear_algebra import displace
 from twin.kernels.numbers.arrays import as_lanes
 from twin.kernels.numbers.lanes import lane
 
@@ -115,11 +115,7 @@ def displaced_coordinates(
     `y` (13,) is work: the displaced pose, at rest, projected onto the constraints of the legs.
     Returns False where an actuator cannot reach it.
     """
-    for k in range(3):
-        y[k] = pose[k] + offset[k]
-    y[3], y[4], y[5], y[6] = turned(
-        pose[3], pose[4], pose[5], pose[6], offset[3], offset[4], offset[5]
-    )
+    displace(pose, 1.0, offset, y)
     for k in range(6):
         y[7 + k] = 0.0
     project_onto_constraints(legs, y)
@@ -152,6 +148,14 @@ def write_all(out: Any, index: int, values: FloatArray, scale: FloatArray) -> in
     """Write all `values` (k,) as `write` does; return the next index."""
     for j in range(values.shape[0]):
         index = write(out, index, values[j], scale)
+    return index
+
+
+@device
+def write_scalars(out: Any, index: int, values: FloatArray) -> int:
+    """Write all `values` (k,) as `write_scalar` does; return the next index."""
+    for j in range(values.shape[0]):
+        index = write_scalar(out, index, values[j])
     return index
 
 

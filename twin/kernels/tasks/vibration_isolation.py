@@ -10,7 +10,7 @@ from twin.kernels.batched.analytic import Machines
 from twin.kernels.bundle import unbundled
 from twin.kernels.control.controllers import rotation_error
 from twin.kernels.jit import compiled, device
-from twin.kernels.linear_algebra import norm, rotate_back, rotation, row
+from twin.kernels.linear_algebra import norm, rotate_back, rotation_at, row
 from twin.kernels.tasks.task import (
     ENGINE_TERMINATION,
     EPISODE_CONTINUES,
@@ -25,7 +25,7 @@ from twin.kernels.tasks.task import (
     stroke,
     write_all,
     write_difference,
-    write_scalar,
+    write_scalars,
 )
 
 
@@ -161,7 +161,7 @@ def sense(
     is_first, last_row = step == 0, shaking.mean.shape[1] - 1
     row_before, noise = min(max(step - 1, 0), last_row), shaking.noise[i, step % (last_row + 1)]
     period, pose = settings.period, machines.pose[i]
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    matrix = rotation_at(pose, 3)
     sensor_values = memory.channels[i]
     ratio = shaking.mean.shape[2]
     for k in range(3):
@@ -218,8 +218,7 @@ def observe(
     index = write_difference(out, index, machines.measured[i], memory.start[i], scale)
     index = write_all(out, index, machines.measured_rates[i], scale)
     index = write_difference(out, index, machines.effort[i], scales.holding, scale)
-    for j in range(history.last_action.shape[1]):
-        index = write_scalar(out, index, history.last_action[i, j])
+    write_scalars(out, index, history.last_action[i])
 
 
 @device

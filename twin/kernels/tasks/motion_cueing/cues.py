@@ -12,7 +12,18 @@ from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics import inverse_kinematics
 from twin.kernels.legs.dispatch import project_onto_constraints
-from twin.kernels.linear_algebra import Matrix, Vector, add, cross, rotate, rotate_back, rotation
+from twin.kernels.linear_algebra import (
+    Matrix,
+    Vector,
+    add,
+    copy,
+    cross,
+    quaternion_product,
+    rotate,
+    rotate_back,
+    rotation_at,
+    vector_at,
+)
 
 GRAVITY = 9.81
 """[m/s2] Gravity on the vehicle and on the platform's driver."""
@@ -252,7 +263,7 @@ def sensed_motion(car: FloatArray, state: FloatArray, rate: FloatArray, row: Flo
         rate[7] + roll_rate * axis_rate[1],
         rate[5] * axis[2] + roll_rate * axis_rate[2] + rate[3],
     )
-    head_position = to_road(pitch, roll, (car[CAR_HEAD], car[CAR_HEAD + 1], car[CAR_HEAD + 2]))
+    head_position = to_road(pitch, roll, vector_at(car, CAR_HEAD))
     head_acceleration = add(
         cross(angular_acceleration, head_position),
         cross(body_omega, cross(body_omega, head_position)),
@@ -352,24 +363,17 @@ def sense_all(
 
 
 @device
-def turn_of(values: FloatArray, start: int) -> Matrix:
-    """Return the rotation matrix of the quaternion that begins at `start`."""
-    return rotation(values[start], values[start + 1], values[start + 2], values[start + 3])
-
-
-@device
 def head_velocity(turn: Matrix, head: FloatArray, twist: FloatArray) -> Vector:
     """Return the velocity of the head [m/s], base axes."""
-    head_arm = rotate(turn, (head[0], head[1], head[2]))
-    omega = (twist[3], twist[4], twist[5])
-    return add((twist[0], twist[1], twist[2]), cross(omega, head_arm))
+    head_arm = rotate(turn, vector_at(head, 0))
+    return add(vector_at(twist, 0), cross(vector_at(twist, 3), head_arm))
 
 
 @device
 def fill_still(turn: Matrix, twist: FloatArray, resting_motion: FloatArray) -> None:
     """Fill `resting_motion` (6,): gravity's part of specific force less rest, and angular rate."""
     gravity_force = rotate_back(turn, (0.0, 0.0, GRAVITY))
-    head_omega = rotate_back(turn, (twist[3], twist[4], twist[5]))
+    head_omega = rotate_back(turn, vector_at(twist, 3))
     for k in range(3):
         resting_motion[k] = gravity_force[k]
         resting_motion[3 + k] = head_omega[k]
@@ -393,7 +397,8 @@ def begin_senses(
         for k in range(2):
             senses.vehicle_states[i, j, k] = 0.0
             senses.platform_states[i, j, k] = 0.0
-    begin_inputs, end_inputs, platform_rotation = senses.begin[i], senses.end[i], turn_of(pose, 3)
+    begin_inputs, end_inputs = senses.begin[i], senses.end[i]
+    platform_rotation = rotation_at(pose, 3)
     sense_all(models, senses.vehicle_states[i], begin_inputs, senses.table[i, 0], senses.vehicle[i])
     fill_still(platform_rotation, twist, end_inputs)
     sense_all(models, senses.platform_states[i], begin_inputs, end_inputs, senses.platform[i])
@@ -419,8 +424,8 @@ def feel_platform(
     Specific force is the mean acceleration of the head over the period, from its velocities at
     both ends, so that no jolt between two samples is lost, and gravity in the platform's axes.
     """
-    rotation_now, begin_inputs, end_inputs = turn_of(pose, 3), senses.begin[i], senses.end[i]
-    rotation_before, period = turn_of(senses.last_head[i], 3), constants.period
+    rotation_now, begin_inputs, end_inputs = rotation_at(pose, 3), senses.begin[i], senses.end[i]
+    rotation_before, period = rotation_at(senses.last_head[i], 3), constants.period
     velocity = head_velocity(rotation_now, constants.head, twist)
     previous_motion = senses.last_head[i]
     mean = (
@@ -464,19 +469,13 @@ def pose_of_axes(legs: Any, home: FloatArray, axes: FloatArray, y: FloatArray) -
     """
     cos_yaw, cos_pitch, cos_roll = cos(0.5 * axes[3]), cos(0.5 * axes[4]), cos(0.5 * axes[5])
     sin_yaw, sin_pitch, sin_roll = sin(0.5 * axes[3]), sin(0.5 * axes[4]), sin(0.5 * axes[5])
-    turn_w, turn_x = (
+    turn = (
         cos_roll * cos_pitch * cos_yaw + sin_roll * sin_pitch * sin_yaw,
         sin_roll * cos_pitch * cos_yaw - cos_roll * sin_pitch * sin_yaw,
-    )
-    turn_y, turn_z = (
         cos_roll * sin_pitch * cos_yaw + sin_roll * cos_pitch * sin_yaw,
         cos_roll * cos_pitch * sin_yaw - sin_roll * sin_pitch * cos_yaw,
     )
-    home_w, home_x, home_y, home_z = home[3], home[4], home[5], home[6]
-    y[3] = turn_w * home_w - turn_x * home_x - turn_y * home_y - turn_z * home_z
-    y[4] = turn_w * home_x + turn_x * home_w + turn_y * home_z - turn_z * home_y
-    y[5] = turn_w * home_y - turn_x * home_z + turn_y * home_w + turn_z * home_x
-    y[6] = turn_w * home_z + turn_x * home_y - turn_y * home_x + turn_z * home_w
+    y[3], y[4], y[5], y[6] = quaternion_product(turn, (home[3], home[4], home[5], home[6]))
     for j in range(3):
         y[j] = home[j] + axes[j]
     for j in range(7, 13):
@@ -597,10 +596,8 @@ def advance_command(
             step[j] /= fraction
             rates[j] /= fraction
     if not (within_range and keeps_range(machine, coordinates, target_coordinates)):
-        for j in range(6):
-            trial[j] = axes[j]
-        for j in range(coordinates.shape[0]):
-            reached_coordinates[j] = target_coordinates[j]
+        copy(axes, trial)
+        copy(target_coordinates, reached_coordinates)
         for axis in machine.free:
             trial[axis] = axes[axis] + step[axis]
             legs_at(machine, trial, offset, y, coordinates)
@@ -610,12 +607,9 @@ def advance_command(
             trial[axis] = axes[axis] + step_fraction * step[axis]
             rates[axis] *= step_fraction
             legs_at(machine, trial, offset, y, reached_coordinates)
-        for j in range(coordinates.shape[0]):
-            coordinates[j] = reached_coordinates[j]
-    for j in range(6):
-        axes[j] = trial[j]
-    for j in range(coordinates.shape[0]):
-        target_coordinates[j] = coordinates[j]
+        copy(reached_coordinates, coordinates)
+    copy(trial, axes)
+    copy(coordinates, target_coordinates)
 
 
 @compiled
@@ -649,8 +643,7 @@ def fill_pose_command(actions: FloatArray, bundle: Any) -> None:
             else:
                 rates[i, axis] = machine.scale[axis] * actions[i, k] / period
                 pose_step[axis] = machine.scale[axis] * actions[i, k]
-        for j in range(n):
-            start_coordinates[j] = targets[i, j]
+        copy(targets[i], start_coordinates)
         advance_command(machine, state, i, pose_step, work)
         for j in range(n):
             requested_speed = (targets[i, j] - start_coordinates[j]) / period

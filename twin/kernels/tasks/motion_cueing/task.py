@@ -9,6 +9,7 @@ from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.batched.analytic import Machines
 from twin.kernels.bundle import unbundled
 from twin.kernels.jit import compiled, device
+from twin.kernels.linear_algebra import dot, rotation_at
 from twin.kernels.tasks.motion_cueing.cues import (
     CommandState,
     Constants,
@@ -18,7 +19,6 @@ from twin.kernels.tasks.motion_cueing.cues import (
     feel_platform,
     feel_vehicle,
     table_index,
-    turn_of,
 )
 from twin.kernels.tasks.task import (
     ENGINE_TERMINATION,
@@ -112,32 +112,15 @@ def neutral_term(axes: FloatArray, travel: FloatArray, free: IndexArray) -> floa
 @device
 def fill_axes(pose: FloatArray, home: FloatArray, axes: FloatArray) -> None:
     """Fill `axes` (6,): x, y, z [m], yaw, pitch, roll [rad] of a pose about home."""
-    pose_matrix, home_matrix = turn_of(pose, 3), turn_of(home, 3)
+    pose_matrix, home_matrix = rotation_at(pose, 3), rotation_at(home, 3)
     for k in range(3):
         axes[k] = pose[k] - home[k]
+    x, y, z = pose_matrix[:3], pose_matrix[3:6], pose_matrix[6:]
+    home_x, home_y, home_z = home_matrix[:3], home_matrix[3:6], home_matrix[6:]
     # Entries of A B^T, the turn from home.
-    r20 = (
-        pose_matrix[6] * home_matrix[0]
-        + pose_matrix[7] * home_matrix[1]
-        + pose_matrix[8] * home_matrix[2]
-    )
-    axes[3] = atan2(
-        pose_matrix[3] * home_matrix[0]
-        + pose_matrix[4] * home_matrix[1]
-        + pose_matrix[5] * home_matrix[2],
-        pose_matrix[0] * home_matrix[0]
-        + pose_matrix[1] * home_matrix[1]
-        + pose_matrix[2] * home_matrix[2],
-    )
-    axes[4] = -asin(min(max(r20, -1.0), 1.0))
-    axes[5] = atan2(
-        pose_matrix[6] * home_matrix[3]
-        + pose_matrix[7] * home_matrix[4]
-        + pose_matrix[8] * home_matrix[5],
-        pose_matrix[6] * home_matrix[6]
-        + pose_matrix[7] * home_matrix[7]
-        + pose_matrix[8] * home_matrix[8],
-    )
+    axes[3] = atan2(dot(y, home_x), dot(x, home_x))
+    axes[4] = -asin(min(max(dot(z, home_x), -1.0), 1.0))
+    axes[5] = atan2(dot(z, home_y), dot(z, home_z))
 
 
 @device

@@ -168,7 +168,7 @@ def accept(equations: Equations, y: FloatArray, trial: FloatArray) -> None:
     for j in range(y.shape[0]):
         y[j] = trial[j]
     if kind in (TASK_SPACE, EXTENDED_TO_TASK):
-        normalise_quaternion(y)
+        normalise_quaternion(y, 3)
     elif kind == ACTUATOR_SPACE:
         keep_root(track, work)
     elif kind == EXTENDED_TO_ACTUATOR:
