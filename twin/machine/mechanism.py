@@ -339,3 +339,20 @@ def bracket(number: int, foot: FloatArray, drawing: Drawing) -> Cylinder:
     return Cylinder(
         f"base_bracket_{number}", "joint", 0.8 * drawing.base_joint_radius, top_of_plate, foot
     )
+
+
+def tube_shapes(name: str, radius: float, length: float) -> tuple[Shape, ...]:
+    """Return the tube of a leg's housing from the body's origin along z, and its collar."""
+    end = length * Z_AXIS
+    return (
+        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end),
+        Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end, 1.005 * end),
+    )
+
+
+def rod_shapes(name: str, radius: float, length: float, drawing: Drawing) -> tuple[Shape, ...]:
+    """Return the rod of a leg, down from its tip at the body's origin, and the ball there."""
+    return (
+        Cylinder(f"{name}_shaft", "rod", radius, -length * Z_AXIS, ORIGIN),
+        Sphere(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, ORIGIN),
+    )

@@ -194,12 +194,9 @@ def factor(given: str, unit: str) -> float:
     listed = [*close_units, *(name for name in known_units if name not in close_units)][
         :MAX_UNITS_LISTED
     ]
+    mismatch = f"{given!r} is no unit of {UNIT_QUANTITIES[unit]}: " if given else ""
     if unit_kinds:
         mismatch = f"{given!r} is a unit of {unit_kinds[0]}, not of {UNIT_QUANTITIES[unit]}: "
-    elif given:
-        mismatch = f"{given!r} is no unit of {UNIT_QUANTITIES[unit]}: "
-    else:
-        mismatch = ""
     raise ValueError(
         f"no unit of the right kind; {mismatch}write the number with one of "
         f"{', '.join(listed)}{', ...' if len(known_units) > len(listed) else ''}"
@@ -250,12 +247,10 @@ def to_si(value: Any, unit: str) -> float:
         match = QUANTITY_PATTERN.fullmatch(value.strip())
         if match is None:
             raise ValueError(f"{value!r} is not a number with a unit, such as '1.5 {unit}'")
-        number, given_unit = (
-            match[1],
-            " ".join(HYPHEN_PATTERN.sub(" ", match[2].translate(UNIT_SPELLINGS)).split()),
-        )
+        number = match[1]
+        given_unit = HYPHEN_PATTERN.sub(" ", match[2].translate(UNIT_SPELLINGS))
         try:
-            unit_factor = factor(given_unit, unit)
+            unit_factor = factor(" ".join(given_unit.split()), unit)
         except ValueError as error:
             raise ValueError(f"{value!r} has {error}") from None
         try:

@@ -26,6 +26,7 @@ from twin.machine.legs.leg import (
     LegProblem,
     LegThickness,
     LinearLeg,
+    check_numbers,
 )
 from twin.machine.mechanism import (
     BASE_NAME,
@@ -190,8 +191,7 @@ class PillarLeg(LinearLeg):
         count = len(leg_geometries)
         for table, leg in tables:
             foot = leg.fixed_foot
-            if not 1 <= foot <= count:
-                raise problem(f"{table}.fixed_foot", f"there is no leg {foot} of {count}")
+            check_numbers(f"{table}.fixed_foot", [foot], count)
             if foot != tables[0][1].fixed_foot:
                 raise problem(
                     f"{table}.fixed_foot", "one foot is fixed, for all legs alike; remove it"
@@ -322,7 +322,11 @@ def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Poin
         mass=point_mass(CARRIAGE_MASS_FRACTION * leg.foot_mass),
         shapes=(_disc(name, leg, ORIGIN),),
     )
-    feet = (along[0].name, along[1].name)
+    feet, friction = (along[0].name, along[1].name), leg.friction
+    frictions: tuple[Friction, ...] = ()
+    if friction is not None:
+        coefficients = (friction.viscous, friction.coulomb, friction.transition_speed)
+        frictions = (Friction(feet, *coefficients),)
     return LegMechanism(
         (*feet, slide.name),
         (upper, rod, carriage),
@@ -333,16 +337,7 @@ def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Poin
             Point(f"{name}_foot", carriage.name, ORIGIN),
         ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_foot"),),
-        frictions=_frictions(leg, feet),
-    )
-
-
-def _frictions(leg: PillarLeg, feet: tuple[str, str]) -> tuple[Friction, ...]:
-    friction = leg.friction
-    return (
-        ()
-        if friction is None
-        else (Friction(feet, friction.viscous, friction.coulomb, friction.transition_speed),)
+        frictions=frictions,
     )
 
 

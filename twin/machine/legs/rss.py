@@ -90,8 +90,8 @@ class Crank(NamedTuple):
     """`(3,)` axis u of the crank, unit vector"""
     zero: FloatArray
     """`(3,)` direction c0 of the crank at angle 0, unit vector perpendicular to the axis"""
-    angle: FloatArray
-    """`()` crank angle at home [rad]"""
+    angle: float
+    """crank angle at home [rad]"""
     frame: FloatArray
     """`(3, 3)` rotation crank to base at home: columns u, z x u, z with z along the crank"""
     elbow: FloatArray
@@ -344,10 +344,8 @@ class RssLeg(Leg):
         axis, elbow = self.home_axis(leg_geometry), self.home_crank(leg_geometry)
         crank_direction = elbow / self.crank_length
         frame = np.stack([axis, cross_product(crank_direction, axis), crank_direction], axis=1)
-        angle = np.array(self.home_coordinate(leg_geometry))
-        return Crank(
-            axis, self.home_zero(leg_geometry), angle, frame, elbow, leg_geometry.vector - elbow
-        )
+        zero, angle = self.home_zero(leg_geometry), self.home_coordinate(leg_geometry)
+        return Crank(axis, zero, angle, frame, elbow, leg_geometry.vector - elbow)
 
     def home_row(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: crank rate = row @ twist.
@@ -405,11 +403,8 @@ class RssLeg(Leg):
         return None
 
     def _loop(self, leg_geometry: LegGeometry) -> tuple[float, float, float]:
-        axis, zero, tip = (
-            self.home_axis(leg_geometry),
-            self.home_zero(leg_geometry),
-            leg_geometry.vector,
-        )
+        axis, zero = self.home_axis(leg_geometry), self.home_zero(leg_geometry)
+        tip = leg_geometry.vector
         constant = (tip @ tip + self.crank_length**2 - self.rod_length**2) / (2 * self.crank_length)
         return float(tip @ zero), float(tip @ cross_product(axis, zero)), float(constant)
 
@@ -465,7 +460,7 @@ def make_leg(leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
     home = leg.home_geometry(leg_geometry)
     sizes = appearance(leg)
     crank_hinge = Joint(
-        f"{name}_actuator", "hinge", X_AXIS, limits=limits(leg.actuator, float(home.angle))
+        f"{name}_actuator", "hinge", X_AXIS, limits=limits(leg.actuator, home.angle)
     )
     crank = Body(
         f"{name}_crank",

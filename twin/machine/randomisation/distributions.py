@@ -59,15 +59,6 @@ class Distribution(BaseModel):
             raise ValueError("relative and offset exclude each other; keep one")
         return self
 
-    @property
-    def extremes(self) -> tuple[float, ...]:
-        """The smallest and the largest draw; all draws of a distribution over a list."""
-        raise NotImplementedError
-
-    def draw(self, generator: np.random.Generator) -> float:
-        """Return one draw, made from one uniform number of the generator."""
-        raise NotImplementedError
-
     def applied(self, draw: float, nominal: float) -> float:
         """Return the parameter's value (SI) for a draw and the machine's own value."""
         if self.relative:
