@@ -19,12 +19,10 @@ MIN_PROBABILITY = 1e-6
 DEFAULT_BOUND = 3.0
 """Standard deviations from the mean at which a normal distribution is cut if it names no bound."""
 
-STRUCTURE_FIELDS = frozenset(
-    {
-        *("source", "configuration", "variant", "orientation"),
-        *("shift", "order", "mirrored", "fixed_foot"),
-    }
-)
+STRUCTURE_FIELDS = {
+    "source", "configuration", "variant", "orientation",
+    "shift", "order", "mirrored", "fixed_foot",
+}  # fmt: skip
 """Fields that say which joint or leg is meant, or whose entries cannot change one by one."""
 
 

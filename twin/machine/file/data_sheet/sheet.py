@@ -26,9 +26,9 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
 SHEET_KINDS = tuple(KIND_FIELDS)
 
 OPTIONAL_FIELDS = (
-    *("shortest", "damping", "length", "width"),
-    *("horns", "horn_angle", "drive", "backlash", "lead"),
-)
+    "shortest", "damping", "length", "width",
+    "horns", "horn_angle", "drive", "backlash", "lead",
+)  # fmt: skip
 """Fields that may be left out: another field, an estimate or a choice of `twin new` replaces them.
 """
 
@@ -48,15 +48,15 @@ LINEAR_UNITS = {"stroke": LENGTH_UNIT, "speed": "m/s", "force": "N"}
 """SI units of all other actuators."""
 
 FIELD_UNITS = {
-    **{"payload": "kg", "plate_mass": "kg", "leg_mass": "kg", "inertia": "kg m2"},
-    **{"backlash": ANGLE_UNIT, "stiffness": "N/m", "damping": "N s/m"},
-}
+    "payload": "kg", "plate_mass": "kg", "leg_mass": "kg", "inertia": "kg m2",
+    "backlash": ANGLE_UNIT, "stiffness": "N/m", "damping": "N s/m",
+}  # fmt: skip
 """SI units of further fields; that of all others is the length's."""
 
 OTHER_FIELDS = (
-    *("legs", "title", "base_spacing", "platform_spacing", "inertia"),
-    *("horns", "horn_angle", "drive"),
-)
+    "legs", "title", "base_spacing", "platform_spacing", "inertia",
+    "horns", "horn_angle", "drive",
+)  # fmt: skip
 """Fields that are not a single number above zero."""
 
 
