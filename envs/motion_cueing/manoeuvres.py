@@ -49,10 +49,6 @@ class Drive(NamedTuple):
     sensed: FloatArray
     """`(n, 6)` specific force [m/s2] and angular rate [rad/s] at the driver's head, every
     `TIME_STEP`"""
-    speed: float
-    """[m/s] speed at the start"""
-    intensity: float
-    """fraction of the largest accelerations"""
     manoeuvres: tuple[str, ...]
     """names of the pieces in their order"""
 
@@ -104,7 +100,7 @@ def random_drive(generator: np.random.Generator, intensity: float) -> Drive:
         piece_start += piece.seconds + float(generator.uniform(0.2, 1.0))
         present_speed = float(expected_speed(speed, longitudinal)[-1])
     steer = wheel_angle(CAR, expected_speed(speed, longitudinal), lateral)
-    return Drive(CAR.sensed(speed, steer, longitudinal), speed, intensity, tuple(names))
+    return Drive(CAR.sensed(speed, steer, longitudinal), tuple(names))
 
 
 def expected_speed(speed: float, longitudinal_acceleration: FloatArray) -> FloatArray:
