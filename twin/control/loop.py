@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from twin.model.engine import State
 
 RESERVED_SIGNALS = (
-    *("time", "setpoint", "measured", "command", "command_mode", "command_feedforward", "limited"),
-    *("reference_pose", "inertial"),
-)
+    "time", "setpoint", "measured", "command", "command_mode", "command_feedforward", "limited",
+    "reference_pose", "inertial",
+)  # fmt: skip
 """Names of the loop's own recorded signals, which a controller must not use."""
 
 RAMP_TIME = 0.15
@@ -153,10 +153,8 @@ class SafeStop:
     def begin(self, step: int, measurement: Measurement) -> None:
         """Start to stop in control period `step` from the last measurement."""
         rates = np.nan_to_num(measurement.rates, nan=0.0, posinf=0.0, neginf=0.0)
-        self._start_rates, self._begin = (
-            np.clip(rates, -self._speed_limits, self._speed_limits),
-            step,
-        )
+        self._start_rates = np.clip(rates, -self._speed_limits, self._speed_limits)
+        self._begin = step
 
     def command(self, step: int) -> Command:
         """Return the command of control period `step`."""

@@ -98,7 +98,7 @@ def suitable_leak(linear: LinearMachine) -> float:
 def moved_masses(linear: LinearMachine) -> FloatArray:
     """Return the mass `(n,)` [kg] that each actuator alone accelerates."""
     mobility = linear.force_input.T @ np.linalg.solve(linear.mass, linear.force_input)
-    return np.asarray(1.0 / np.diag(mobility))
+    return 1.0 / np.diag(mobility)
 
 
 def local_loop_lag(linear: LinearMachine, period: float) -> float:
@@ -111,7 +111,7 @@ def local_loop_lag(linear: LinearMachine, period: float) -> float:
 def series_stiffness(linear: LinearMachine) -> FloatArray:
     """Return the default k_p `(n,)` [N/m]: a quarter of springs in series, zero for struts."""
     stiffness_fraction = SERIES_GAIN_FRACTION if linear.platform.n_deflections else 0.0
-    return np.asarray(stiffness_fraction * spring_constants(linear.platform)[0])
+    return stiffness_fraction * spring_constants(linear.platform)[0]
 
 
 def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> LocalLaw:
@@ -188,12 +188,7 @@ class ForceSensor:
     def forces(self, coordinates: FloatArray, rates: FloatArray, forces: FloatArray) -> FloatArray:
         """Return the forces `(..., n)` [N] of coordinates, rates and actuator forces."""
         spring = self._stiffness * (self._rest_lengths - coordinates) - self._damping * rates
-        return np.asarray(forces + spring)
-
-
-def leg_forces(platform: MachineModel, measurement: Measurement) -> FloatArray:
-    """Return the forces `(n,)` [N] that load cells in the legs would read; see `ForceSensor`."""
-    return ForceSensor(platform).read(measurement)
+        return forces + spring
 
 
 def forward_forces(platform: MachineModel, reference: Reference) -> FloatArray:

@@ -320,7 +320,7 @@ class LinearMachine:
     | absolute_acceleration | 6 | the same plus that of the base |
     | coordinates, rates | n | of the actuators, springs in series excluded |
     | deflection | k | deflections of springs |
-    | leg_forces | n | reading of a load cell at the actuator: see `leg_forces` |
+    | leg_forces | n | reading of a load cell at the actuator: see `ForceSensor` |
     """
 
     platform: MachineModel
@@ -370,26 +370,18 @@ class LinearMachine:
         """
         sources = [self._source(name) for name in _names(inputs)]
         names = _names(outputs)
-        force_matrix = np.hstack([source_force for source_force, _, _ in sources])
-        base_accelerations = np.hstack([base_accelerations for _, base_accelerations, _ in sources])
-        actuator_forces = np.hstack(
-            [source_actuator_forces for _, _, source_actuator_forces in sources]
+        force_matrix, base_accelerations, actuator_forces = (
+            np.hstack(blocks) for blocks in zip(*sources, strict=True)
         )
-        m = self.size
-        dynamics = self.state_matrix
         input_matrix = np.vstack(
             [np.zeros_like(force_matrix), np.linalg.solve(self.mass, force_matrix)]
         )
         output_rows = [
-            self._read(name, input_matrix[m:], base_accelerations, actuator_forces)
+            self._read(name, input_matrix[self.size :], base_accelerations, actuator_forces)
             for name in names
         ]
-        return StateSpace(
-            dynamics,
-            input_matrix,
-            np.vstack([state_rows for state_rows, _ in output_rows]),
-            np.vstack([feedthrough_part for _, feedthrough_part in output_rows]),
-        )
+        state_rows, feedthrough = (np.vstack(rows) for rows in zip(*output_rows, strict=True))
+        return StateSpace(self.state_matrix, input_matrix, state_rows, feedthrough)
 
     def reduced(self, directions: Any) -> LinearMachine:
         """Return the machine that moves only along q = directions z, `(m, r)`.
@@ -552,25 +544,22 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
     )
 
 
-def driven_system(
-    linear: LinearMachine, outputs: str | Sequence[str], *, order: int = 3
-) -> StateSpace:
+def driven_system(linear: LinearMachine, outputs: str | Sequence[str]) -> StateSpace:
     """Return the state space from commanded forces to outputs, through lag and delay of the drives.
 
     Args:
         linear: what `with_drives` returns.
         outputs: see `LinearMachine`.
-        order: of the Pade approximation of the delay.
 
     Raises:
-        InputError: no such output, or an order not from 1 to 6.
+        InputError: no such output, or drives of which only some have a current lag.
     """
     system = linear.system("forces", outputs)
     if linear.lag.size:
         if not (linear.lag > 0.0).all():
             raise InputError("platform", "all of its drives must have a current lag, or none")
         system = with_lag(system, linear.lag)
-    return with_delay(system, linear.delay, order) if linear.delay else system
+    return with_delay(system, linear.delay) if linear.delay else system
 
 
 def with_lag(system: StateSpace, time_constant: Any) -> StateSpace:

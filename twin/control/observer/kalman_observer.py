@@ -293,7 +293,7 @@ def hardware(
 
 def _process(model: SampledModel, covariance: FloatArray) -> FloatArray:
     """Return Gamma_k Q Gamma_k^T `(n, 3, 3)`."""
-    return np.asarray(model.noise @ covariance @ np.swapaxes(model.noise, -1, -2))
+    return model.noise @ covariance @ np.swapaxes(model.noise, -1, -2)
 
 
 def lumped_mass(platform: MachineModel, *, drives: bool = True) -> FloatArray:
@@ -433,7 +433,7 @@ def observer_poles(design: ObserverDesign) -> FloatArray:
 def _error_transition(design: ObserverDesign, gain: FloatArray) -> FloatArray:
     """Return the transition of the estimate's errors over one period `(n, 3, 3)`."""
     correction = np.eye(3) - gain[:, :, None] * design.model.output[:, None, :]
-    return np.asarray(correction @ design.model.transition)
+    return correction @ design.model.transition
 
 
 def _scaled(design: ObserverDesign) -> tuple[FloatArray, ObserverDesign]:
@@ -463,7 +463,7 @@ def _unscaled(gain: FloatArray, covariance: FloatArray, scale: FloatArray) -> Ga
 def _predicted(design: ObserverDesign, corrected: FloatArray) -> FloatArray:
     """Return P_k+1,k `(n, 3, 3)`."""
     transition = design.model.transition
-    return np.asarray(transition @ corrected @ np.swapaxes(transition, -1, -2) + design.process)
+    return transition @ corrected @ np.swapaxes(transition, -1, -2) + design.process
 
 
 def _corrected(design: ObserverDesign, predicted: FloatArray) -> tuple[FloatArray, FloatArray]:
