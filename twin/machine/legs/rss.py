@@ -290,7 +290,7 @@ class RssLeg(Leg):
             axis = np.array([math.cos(angle), math.sin(angle), 0.0])
         else:
             axis = direction(self.axis or "tangential", leg_geometry)
-        return np.asarray(self.side(leg_geometry) * axis / np.linalg.norm(axis))
+        return self.side(leg_geometry) * axis / np.linalg.norm(axis)
 
     def side(self, leg_geometry: LegGeometry) -> float:
         """Return -1 for a leg that is a mirror image, else 1."""
@@ -307,7 +307,7 @@ class RssLeg(Leg):
         axis = self.home_axis(leg_geometry)
         zero = direction(self.zero, leg_geometry, axis)
         perpendicular = zero - (zero @ axis) * axis
-        return np.asarray(perpendicular / np.linalg.norm(perpendicular))
+        return perpendicular / np.linalg.norm(perpendicular)
 
     def home_coordinate(self, leg_geometry: LegGeometry) -> float:
         """Return the actuator coordinate at home: the crank angle [rad], NaN if out of reach.
@@ -330,7 +330,7 @@ class RssLeg(Leg):
         zero, angle = self.home_zero(leg_geometry), self.home_coordinate(leg_geometry)
         sideways = cross_product(self.home_axis(leg_geometry), zero)
         crank_direction = math.cos(angle) * zero + math.sin(angle) * sideways
-        return np.asarray(self.crank_length * crank_direction)
+        return self.crank_length * crank_direction
 
     def crank_vectors(self, leg_geometry: LegGeometry, angles: FloatArray) -> FloatArray:
         """Return vectors `(k, 3)` [m] from base joint to elbow at angles `(k,)`, base frame."""

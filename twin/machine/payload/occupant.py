@@ -343,7 +343,7 @@ class Occupant:
         carrier = PARENT_SEGMENTS[name]
         length = scale * body.segments[carrier].length
         upwards = -1.0 if carrier in UPRIGHT_SEGMENTS else 1.0
-        return np.asarray(upwards * length * self.posture.direction(carrier))
+        return upwards * length * self.posture.direction(carrier)
 
     def _segment(
         self,

@@ -75,7 +75,7 @@ def _single_points(sheet: DataSheet, side: str) -> FloatArray:
         return 0.5 * CORNER_SIGNS * [length, width]
     circle = np.stack([np.cos(THIRD_TURNS), np.sin(THIRD_TURNS)], axis=1)
     radius = sheet.si(f"{side}_radius") if sheet.takes("base_radius") else None
-    return np.asarray((radius or sheet.si("platform_radius") or 0.0) * circle)
+    return (radius or sheet.si("platform_radius") or 0.0) * circle
 
 
 def _single_joints(sheet: DataSheet, side: str) -> str:
