@@ -55,7 +55,7 @@ class Residual:
     def compose(self, observation: Any, correction: Any) -> FloatArray:
         """Return actions `(..., a)` for observations `(..., o)` and corrections `(..., a)`."""
         law = np.asarray(observation, dtype=float) @ self.gains.T
-        return np.asarray(np.clip(law + self.share * np.asarray(correction), -1.0, 1.0))
+        return np.clip(law + self.share * np.asarray(correction), -1.0, 1.0)
 
 
 class PolicyChannel(Settings):
