@@ -214,20 +214,13 @@ def _add_ball(scene: Element, robot: Element, ball: Ball) -> None:
     size = text([ball.radius])
     add(body, "geom", name="ball", type="sphere", size=size, material="ball", **drawn_class)
     half_thickness = 0.5 * ball.plate_thickness
-    plate = {
-        "type": "cylinder",
-        "size": text([ball.plate_radius, half_thickness]),
-        "material": "ball_plate",
-    }
+    style = {"type": "cylinder", "material": "ball_plate", **drawn_class}
+    size = text([ball.plate_radius, half_thickness])
     plate_center = text([0.0, 0.0, ball.plate_height - half_thickness])
-    add(_platform(robot), "geom", name="ball_plate", pos=plate_center, **plate, **drawn_class)
-    post = {
-        "type": "cylinder",
-        "size": text([POST_RADIUS_RATIO * ball.plate_radius]),
-        "material": "ball_plate",
-    }
+    add(_platform(robot), "geom", name="ball_plate", pos=plate_center, size=size, **style)
+    size = text([POST_RADIUS_RATIO * ball.plate_radius])
     axis_ends = text([0.0, 0.0, 0.0, 0.0, 0.0, ball.plate_height - half_thickness])
-    add(_platform(robot), "geom", name="ball_post", fromto=axis_ends, **post, **drawn_class)
+    add(_platform(robot), "geom", name="ball_post", fromto=axis_ends, size=size, **style)
 
 
 def _part(scene: Element, tag: str) -> Element:
