@@ -34,8 +34,8 @@ def log_of(trajectory: Trajectory) -> Log:
     time = checked_trajectory.signals.get("time", np.empty(0))
     units_of_signals = {
         **dict.fromkeys(("setpoint", "measured"), unit),
-        **{"limited": "1", "command_forces": force, "command_rates": f"{unit}/s"},
-    }
+        "limited": "1", "command_forces": force, "command_rates": f"{unit}/s",
+    }  # fmt: skip
     for name, values in _with_known_commands(checked_trajectory.signals).items():
         rows = values.reshape(len(values), -1)
         if name == "inertial":
