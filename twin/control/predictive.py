@@ -32,6 +32,7 @@ from twin.kernels.control.predictive import (
 from twin.kernels.derivatives import States, step_slopes
 from twin.model.batch import chunk_bounds, on_threads, usable_cores
 from twin.model.derivatives import slope_width
+from twin.model.machine_base import null_space
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
@@ -153,9 +154,7 @@ def objective(model: MachineModel, drives: DriveModel, node_distance: float) -> 
 
 def _free_inverse(mass: FloatArray, constraints: FloatArray) -> FloatArray:
     """Return accelerations `(6, 6)` per wrench of a platform under constraints `(c, 6)`."""
-    free_motions = (
-        np.linalg.svd(constraints)[2][len(constraints) :].T if len(constraints) else np.eye(6)
-    )
+    free_motions = null_space(constraints)
     return np.asarray(
         free_motions @ np.linalg.solve(free_motions.T @ mass @ free_motions, free_motions.T)
     )

@@ -109,7 +109,6 @@ class LawActor(Actor):
 
     def begin(self, seed: int) -> None:
         """Make the law with its filters at rest."""
-        del seed
         self._law = make_law(self.name, self._env)
 
     def act(self, observation: Any) -> Any:
@@ -200,7 +199,6 @@ class ControllerActor(Actor):
             InputError: a controller that does not fit the machine.
             MissingDependencyError: a library of its design is not installed.
         """
-        del seed
         task = self._task
         self.controller = make_controller(
             self.name, task.platform, task.motions[0], period=task.batch.period
@@ -214,7 +212,6 @@ class ControllerActor(Actor):
             InputError: a command of another kind than the actions, or beyond their range.
             ControlError: the controller cannot go on.
         """
-        del observation
         task = self._task
         command = self.controller.update(int(task.steps[0]), self._measurement())
         if command.mode != self._mode:

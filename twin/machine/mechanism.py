@@ -145,12 +145,17 @@ def drawing(base: FloatArray, top: FloatArray, thickness: float, ends: Ends) -> 
     )
 
 
+def unit_circle(count: int) -> FloatArray:
+    """Return points `(count, 2)` at even steps on a circle of radius 1."""
+    angles = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
 def _outline(points: FloatArray, radius: float, margin: float) -> FloatArray:
     """Return the joints' x and y moved outwards by a margin [m]; a circle if they are collinear."""
     principal_sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     if principal_sizes[1] < 1e-2 * radius:
-        angles = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
-        return read_only(radius * np.stack([np.cos(angles), np.sin(angles)], axis=1))
+        return read_only(radius * unit_circle(24))
     distances = np.maximum(np.linalg.norm(points, axis=1), max(margin, 1e-2 * radius))
     return read_only(points * (1.0 + margin / distances)[:, None])
 

@@ -333,6 +333,12 @@ def drive_timestep(platform: MachineModel) -> float:
     return longest_drive_step(platform, drive_constants(platform, TINY_STEP))
 
 
+def round_step(limit: float) -> float:
+    """Return the longest of 1, 0.5, 0.2, 0.1, 0.05, ... ms that is not above a limit [s]."""
+    steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))
+    return next(step for step in steps if step <= min(limit, 1e-3))
+
+
 def _stable_step(
     response: FloatArray, largest_response: float, stiffness: FloatArray, damping: FloatArray
 ) -> float:

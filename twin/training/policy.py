@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from twin.basics.arrays import FloatArray, as_floats, bounded, read_only
-from twin.basics.files import as_path, read_arrays, write_atomically
+from twin.basics.files import as_path, check_writable, read_arrays, write_atomically
 from twin.basics.optional import optional
 from twin.errors import InputError, brief, listed
 from twin.training.settings import Settings, validated
@@ -205,8 +205,7 @@ class Policy:
         Raises:
             InputError: the ending is not .npz or the place cannot be written to.
         """
-        if not isinstance(path, (str, Path)) or Path(path).suffix != POLICY_ENDING:
-            raise InputError("path", f"must end in {POLICY_ENDING}, got {brief(path)}")
+        check_writable(path, POLICY_ENDING)
         arrays: dict[str, Any] = {"mean": self.mean, "scale": self.scale}
         if self.gains is not None:
             arrays["gains"] = self.gains
@@ -330,8 +329,7 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
         InputError: the ending is not .onnx, or the place cannot be written to.
         MissingDependencyError: the extra `onnx` is not installed.
     """
-    if not isinstance(path, (str, Path)) or Path(path).suffix != ONNX_ENDING:
-        raise InputError("path", f"must end in {ONNX_ENDING}, got {brief(path)}")
+    check_writable(path, ONNX_ENDING)
     content = _model(policy).SerializeToString()
 
     def write(file: IO[bytes]) -> None:

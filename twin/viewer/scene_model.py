@@ -21,6 +21,7 @@ from twin.machine.mechanism import PLATFORM_NAME, Z_AXIS
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.viewer.bodies.machine import dress, light_up, machine_bodies, picture_drawing
+from twin.viewer.bodies.meshes import model_vertices
 
 GHOST_COLOUR = "0.10 0.62 0.42 0.35"
 """Red, green, blue, opacity of the platform drawn at the setpoint."""
@@ -188,8 +189,7 @@ class SceneModel:
 
 def _outermost(model: Any, mesh: int) -> FloatArray:
     """Return the vertices `(k, 3)` [m] of a mesh that are farthest in some direction."""
-    first_vertex, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-    vertices = model.mesh_vert[first_vertex : first_vertex + count].astype(float)
+    vertices = model_vertices(model, mesh)
     return np.asarray(vertices[np.unique((vertices @ CYLINDER_EDGES.T).argmax(axis=0))])
 
 

@@ -30,6 +30,7 @@ from twin.control.linear.machine import (
     LinearMachine,
     StateSpace,
     discretise,
+    lower_triangle,
     spring_constants,
     with_lag,
 )
@@ -367,8 +368,7 @@ def _with_past_force(
         )
     else:
         current_weights = reading_feedthrough
-    dynamics = np.zeros((size + n, size + n))
-    dynamics[:size, :size], dynamics[size:, :size] = plant.A, previous_weights
+    dynamics = lower_triangle(plant.A, previous_weights, np.zeros((n, n)))
     output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
     output[rows, s:size] = 0.0
     output[rows, size:] = np.eye(n)
@@ -383,9 +383,8 @@ def _with_differences(plant: StateSpace, is_counted: BoolArray) -> StateSpace:
     """Return the plant whose encoder rates are differences of coordinates over one period."""
     if not is_counted.any():
         return plant
-    n, size = len(is_counted), len(plant.A)
-    dynamics = np.zeros((size + n, size + n))
-    dynamics[:size, :size], dynamics[size:, :size] = plant.A, plant.C[:n]
+    n = len(is_counted)
+    dynamics = lower_triangle(plant.A, plant.C[:n], np.zeros((n, n)))
     output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
     difference = np.hstack([plant.C[:n], -np.eye(n)]) / plant.period
     output[n : 2 * n][is_counted] = difference[is_counted]
@@ -424,10 +423,9 @@ def closed_loop(
     feedthrough = plant.D[n_readings:]
     command = np.hstack([law_system.D[:, :n_readings] @ measured_outputs, law_system.C])
     s, law_states = len(plant.A), len(law_system.A)
-    dynamics = np.zeros((s + law_states, s + law_states))
-    dynamics[:s, :s], dynamics[s:, s:] = plant.A, law_system.A
+    coupling = law_system.B[:, :n_readings] @ measured_outputs
+    dynamics = lower_triangle(plant.A, coupling, law_system.A)
     dynamics[:s] += force_input @ command
-    dynamics[s:, :s] = law_system.B[:, :n_readings] @ measured_outputs
     added_input = np.hstack([force_input @ law_system.D[:, n_readings:], disturbance_input])
     law_input = np.hstack(
         [law_system.B[:, n_readings:], np.zeros((law_states, disturbance_input.shape[1]))]

@@ -33,7 +33,7 @@ from twin.control.active_damping.local import (
 )
 from twin.control.controller import Reference
 from twin.control.gains import drive_model
-from twin.control.linear.machine import LinearMachine, StateSpace
+from twin.control.linear.machine import LinearMachine, StateSpace, lower_triangle
 from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
@@ -188,9 +188,7 @@ def _regulator(
     damped_machine = closed_loop(linear, law, outputs=("displacement",))
     d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
     size = len(damped_machine.A)
-    dynamics = np.zeros((size + 6, size + 6))
-    dynamics[:size, :size], dynamics[size:, size:] = damped_machine.A, np.eye(6)
-    dynamics[size:, :size] = law.period * damped_machine.C
+    dynamics = lower_triangle(damped_machine.A, law.period * damped_machine.C, np.eye(6))
     input_matrix = np.vstack([damped_machine.B, np.zeros((6, n))])
     jacobian = linear.force_input[:d].T
     static_compliance = damped_machine.C @ np.linalg.solve(

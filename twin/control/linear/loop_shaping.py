@@ -70,14 +70,14 @@ def channel_masses(linear: LinearMachine) -> FloatArray:
     Raises:
         InputError: actuators that cannot be accelerated one by one.
     """
-    mobility = linear.force_input.T @ np.linalg.solve(linear.mass, linear.force_input)
+    mobility = linear.mobility
     if linear.size != len(mobility) or not np.linalg.cond(mobility) < 1e12:
         raise InputError(
             "controller",
             "loop_shaping needs actuators that can move independently of each other, which those "
             f"of {linear.platform.name} cannot: choose another controller",
         )
-    return np.linalg.inv(mobility)
+    return np.asarray(np.linalg.inv(mobility))
 
 
 def shaping_filter(masses: FloatArray, weights: ShapingWeights) -> StateSpace:

@@ -124,6 +124,11 @@ class StateSpace(NamedTuple):
         return library.ss(*matrices, self.period) if self.period else library.ss(*matrices)
 
 
+def lower_triangle(upper: FloatArray, coupling: FloatArray, lower: FloatArray) -> FloatArray:
+    """Return the matrix `[[upper, 0], [coupling, lower]]` of two systems, one after the other."""
+    return np.block([[upper, np.zeros((len(upper), len(lower)))], [coupling, lower]])
+
+
 def series(first: StateSpace, second: StateSpace) -> StateSpace:
     """Return the system whose input passes `first`, then `second`.
 
@@ -132,12 +137,8 @@ def series(first: StateSpace, second: StateSpace) -> StateSpace:
     """
     if first.period != second.period or len(first.C) != second.B.shape[1]:
         raise InputError("second", "must have the first's period, and its outputs as inputs")
-    n_first, n_second = len(first.A), len(second.A)
-    dynamics = np.zeros((n_first + n_second, n_first + n_second))
-    dynamics[:n_first, :n_first], dynamics[n_first:, n_first:] = first.A, second.A
-    dynamics[n_first:, :n_first] = second.B @ first.C
     return StateSpace(
-        dynamics,
+        lower_triangle(first.A, second.B @ first.C, second.A),
         np.vstack([first.B, second.B @ first.D]),
         np.hstack([second.D @ first.C, second.C]),
         second.D @ first.D,
@@ -405,6 +406,11 @@ class LinearMachine:
             parameter_input=basis.T @ self.parameter_input,
             displacement_map=self.displacement_map @ basis,
         )
+
+    @property
+    def mobility(self) -> FloatArray:
+        """E' M^-1 E `(n, n)`: accelerations of the actuators per force."""
+        return self.force_input.T @ np.linalg.solve(self.mass, self.force_input)
 
     def locked(self) -> LinearMachine:
         """Return the machine with its actuators locked: only its springs let it move.

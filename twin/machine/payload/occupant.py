@@ -398,8 +398,7 @@ def seated_on(parameters: MachineParameters, occupant: Occupant) -> MachineParam
     Raises:
         InputError: not parameters or not an occupant.
     """
-    if not isinstance(parameters, MachineParameters):
-        raise InputError("parameters", "must be MachineParameters; take platform.parameters")
+    as_instance(parameters, "parameters", MachineParameters)
     if not isinstance(occupant, Occupant):
         raise InputError("occupant", f"must be an Occupant, not {brief(occupant)}")
     platform = parameters.platform

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import bounded, one_of
+from twin.basics.arrays import as_instance, as_text, bounded, one_of
 from twin.basics.toml import read_toml
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.machine import MachineParameters
@@ -83,8 +83,7 @@ class Randomisation:
             raise InputError(
                 "randomisation", f"must map paths to distributions, not be {brief(tables)}"
             )
-        if not isinstance(self.source, str):
-            raise InputError("source", f"must be a text, not {brief(self.source)}")
+        as_text(self.source, "source")
         try:
             distributions = tuple(sorted(_distributions(tables, ""), key=lambda entry: entry[0]))
         except RecursionError:
@@ -108,8 +107,7 @@ class Randomisation:
             InputError: a path that machine and task do not have, one named twice, or an extreme
                 value that the machine refuses.
         """
-        if not isinstance(parameters, MachineParameters):
-            raise InputError("parameters", "must be MachineParameters, such as platform.parameters")
+        as_instance(parameters, "parameters", MachineParameters)
         sampler = Sampler(self.distributions, parameters, task)
         object.__setattr__(self, "_last", sampler)
         return sampler

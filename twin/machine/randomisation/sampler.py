@@ -504,8 +504,7 @@ class Sampler:
         Raises:
             InputError: no generator, or the machine refused a hundred draws.
         """
-        if not isinstance(generator, np.random.Generator):
-            raise InputError("generator", f"must be a numpy Generator, not {brief(generator)}")
+        as_instance(generator, "generator", np.random.Generator)
         task_values = _drawn(self._tasks, generator, fraction)
         refusal = ""
         for _ in range(MAX_REDRAWS):
