@@ -12,7 +12,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
-from twin.motion.cueing.manoeuvre import TIME_STEP, as_driven, lane_changes
+from twin.motion.cueing.manoeuvre import TIME_STEP, as_driven, half_steps, lane_changes
 from twin.motion.motion import smooth_rise
 
 DRIVE_DURATION = 12.0
@@ -80,9 +80,7 @@ def random_drive(generator: np.random.Generator, intensity: float) -> Drive:
         generator: random generator of the drive.
         intensity: share of the largest accelerations, above 0 up to 1.
     """
-    time = np.arange(2 * round(DRIVE_DURATION / TIME_STEP) + 1, dtype=np.float64) * (
-        0.5 * TIME_STEP
-    )
+    time = half_steps(DRIVE_DURATION)
     lateral, longitudinal = np.zeros((2, len(time)))
     speed = float(generator.uniform(*START_SPEEDS))
     piece_start, present_speed, names = float(generator.uniform(0.3, 1.0)), speed, []

@@ -328,11 +328,9 @@ def burden(platform: MachineModel) -> Burden:
     A motor moves faster than its transmission lets the leg follow: the lightest is then the motor.
     Stiff springs in series take the platform along, all but in the easiest motion.
     """
-    drives = [leg.drive for leg in platform.parameters.legs]
-    motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
+    motors = drive_model(platform).inertia.tolist()
     response = np.linalg.eigvalsh(mobility(platform))[-platform.dof :]
-    lightest_motor = min(motors)
-    lightest = lightest_motor if lightest_motor > 0.0 else 1.0 / float(response[-1])
+    lightest = min(motors) or 1.0 / float(response[-1])
     heaviest = float(_modal_masses(platform)[0]) + max(motors)
     common_mass = equivalent_inertia(platform, _locked_mobility(platform))
     return Burden(lightest, float(common_mass.max()), heaviest)
