@@ -115,19 +115,14 @@ def linearise(
     by_rate = np.hstack([slopes.twist @ free_motions, slopes.deflection[:, k:]])[kept_rows]
 
     jacobian = platform.jacobian(point.pose) @ free_motions
-    force_input = np.zeros((size + k, platform.n_actuators))
-    force_input[:size] = jacobian.T
-    force_input[size:] = -np.eye(k, platform.n_actuators)
-    wrench_input = np.zeros((size + k, 6))
-    wrench_input[:size] = free_motions.T
     return LinearMachine(
         platform=platform,
         point=point,
         mass=mass,
         damping=-mass @ by_rate,
         stiffness=-mass @ by_displacement,
-        force_input=force_input,
-        wrench_input=wrench_input,
+        force_input=np.vstack([jacobian.T, -np.eye(k, platform.n_actuators)]),
+        wrench_input=np.vstack([free_motions.T, np.zeros((k, 6))]),
         base_input=-mass @ slopes.gravity[kept_rows],
         displacement_map=np.hstack([free_motions, np.zeros((6, k))]),
         parameter_input=mass @ slopes.parameters[kept_rows],

@@ -441,25 +441,25 @@ class LinearMachine:
         """Return generalised forces `(m, i)`, base accelerations `(6, i)`, actuator forces."""
         one_of(name, "input", INPUT_NAMES)
         n = self.platform.n_actuators
-        if name == "wrench":
-            return self.wrench_input, np.zeros((6, 6)), np.zeros((n, 6))
-        if name == "gravity":
-            return -self.base_input, np.zeros((6, 3)), np.zeros((n, 3))
-        if name == "parameters":
-            n_parameters = self.parameter_input.shape[1]
-            return self.parameter_input, np.zeros((6, n_parameters)), np.zeros((n, n_parameters))
-        if name == "base_heave_acceleration":
-            return self.base_input[:, 2:], np.eye(6)[:, 2:3], np.zeros((n, 1))
-        if name == "base_acceleration":
-            if self.platform.dof < 6:
-                raise InputError("input", "on pillars, only base_heave_acceleration is modelled")
-            return self.base_input, np.eye(6, 3), np.zeros((n, 3))
-        gain = np.eye(n)
-        if name == "rest_length":
-            if not self.platform.leg.has_axial_spring:
-                raise InputError("input", f"{self.platform.name} has no struts")
-            gain = np.diag(spring_constants(self.platform)[0])
-        return self.force_input @ gain, np.zeros((6, n)), gain
+        if name in ("forces", "rest_length"):
+            gain = np.eye(n)
+            if name == "rest_length":
+                if not self.platform.leg.has_axial_spring:
+                    raise InputError("input", f"{self.platform.name} has no struts")
+                gain = np.diag(spring_constants(self.platform)[0])
+            return self.force_input @ gain, np.zeros((6, n)), gain
+        if name == "base_acceleration" and self.platform.dof < 6:
+            raise InputError("input", "on pillars, only base_heave_acceleration is modelled")
+        sources = {
+            "wrench": self.wrench_input,
+            "gravity": -self.base_input,
+            "parameters": self.parameter_input,
+            "base_heave_acceleration": self.base_input[:, 2:],
+            "base_acceleration": self.base_input,
+        }
+        base = {"base_heave_acceleration": np.eye(6)[:, 2:3], "base_acceleration": np.eye(6, 3)}
+        columns = sources[name].shape[1]
+        return sources[name], base.get(name, np.zeros((6, columns))), np.zeros((n, columns))
 
     def _read(
         self,
@@ -471,32 +471,27 @@ class LinearMachine:
         """Return rows `(o, 2m)` and feedthrough parts `(o, i)` of an output."""
         one_of(name, "output", OUTPUT_NAMES)
         m, k = self.size, self.platform.n_deflections
-        feedthrough_rows = np.zeros((6, input_matrix.shape[1]))
-        zero_block = np.zeros((6, m))
-        if name == "displacement":
-            return np.hstack([self.displacement_map, zero_block]), feedthrough_rows
-        if name == "twist":
-            return np.hstack([zero_block, self.displacement_map]), feedthrough_rows
         if name.endswith("acceleration"):
-            feedthrough_rows = self.displacement_map @ input_matrix + (
-                base_accelerations if name.startswith("absolute") else 0.0
-            )
-            return np.hstack(
-                [self.displacement_map @ slope for slope in self._slopes]
-            ), feedthrough_rows
-        if name == "deflection":
-            return np.eye(2 * m)[m - k : m], np.zeros((k, input_matrix.shape[1]))
-        actuator_map = self.force_input.T
+            rows = np.hstack([self.displacement_map @ slope for slope in self._slopes])
+            feedthrough = self.displacement_map @ input_matrix
+            return rows, feedthrough + (base_accelerations if name.startswith("absolute") else 0.0)
+        zero_block, actuator_map = np.zeros((6, m)), self.force_input.T
         coordinates = np.hstack([actuator_map, np.zeros_like(actuator_map)])
         rates = actuator_map @ self.state_matrix[:m] + self._turning_of_legs
         if name == "leg_forces":
-            state_rows = np.zeros((len(actuator_map), 2 * m))
+            rows = np.zeros((len(actuator_map), 2 * m))
             if self.platform.leg.has_axial_spring:
                 k_axial, c_axial = spring_constants(self.platform)
-                state_rows = -(k_axial[:, None] * coordinates + c_axial[:, None] * rates)
-            return state_rows, actuator_forces
-        actuator_rows = coordinates if name == "coordinates" else rates
-        return actuator_rows, np.zeros((len(actuator_map), input_matrix.shape[1]))
+                rows = -(k_axial[:, None] * coordinates + c_axial[:, None] * rates)
+            return rows, actuator_forces
+        rows = {
+            "displacement": np.hstack([self.displacement_map, zero_block]),
+            "twist": np.hstack([zero_block, self.displacement_map]),
+            "deflection": np.eye(2 * m)[m - k : m],
+            "coordinates": coordinates,
+            "rates": rates,
+        }[name]
+        return rows, np.zeros((len(rows), input_matrix.shape[1]))
 
     @property
     def _turning_of_legs(self) -> FloatArray:
