@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -219,11 +219,8 @@ class Policy:
             "network": self.network.model_dump(mode="json", exclude_none=True),
             "origin": self.origin.model_dump(mode="json"),
         }
-
-        def write(file: IO[bytes]) -> None:
-            np.savez_compressed(file, metadata=np.array(json.dumps(metadata)), **arrays)
-
-        return write_atomically(path, write)
+        content = {"metadata": np.array(json.dumps(metadata)), **arrays}
+        return write_atomically(path, lambda file: np.savez_compressed(file, **content))
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -331,11 +328,7 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
     """
     check_writable(path, ONNX_ENDING)
     content = _model(policy).SerializeToString()
-
-    def write(file: IO[bytes]) -> None:
-        file.write(content)
-
-    return write_atomically(path, write)
+    return write_atomically(path, lambda file: file.write(content))
 
 
 def _model(policy: Policy) -> Any:
