@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from twin.basics.arrays import FloatArray, read_only, rotation_matrix
+from twin.basics.arrays import FloatArray, read_only, rotation_matrix, without
 from twin.machine.body import RigidBody
 from twin.machine.file.configuration import Configurations
 from twin.machine.file.drawing import Appearance
@@ -56,7 +56,7 @@ def complete_variants(content: Any) -> Any:
     if not isinstance(variants, (list, tuple)):
         raise problem("variant", "must be a list of tables, each headed [[variant]]")
     if not isinstance(leg, dict):
-        return {key: value for key, value in content.items() if key != "variant"}
+        return without(content, "variant")
     return content | {"variant": [_complete(i, leg, entry) for i, entry in enumerate(variants)]}
 
 
@@ -64,7 +64,7 @@ def _complete(index: int, leg: dict[str, Any], variant: Any) -> Any:
     """Return a variant with the whole table of its legs: those of all, with its changes."""
     if not isinstance(variant, dict) or "leg" in variant:
         return variant
-    leg_changes = {key: value for key, value in variant.items() if key not in ("legs", "source")}
+    leg_changes = without(variant, "legs", "source")
     kind = leg_changes.get("kind", leg.get("kind"))
     if kind != leg.get("kind"):
         raise problem(

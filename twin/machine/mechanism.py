@@ -309,6 +309,7 @@ class LegMechanism(NamedTuple):
     bodies: tuple[Body, ...]
     actuator: Actuator
     points: tuple[Point, ...]
+    """points on it, beside its base joint and its joint on the platform"""
     loops: tuple[Loop, ...]
     deflection: tuple[str, ...] = ()
     frictions: tuple[Friction, ...] = ()

@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from twin.basics.arrays import one_of
+from twin.basics.arrays import one_of, without
 from twin.basics.files import as_path, write_text
 from twin.basics.toml import read_limited, toml_content
 from twin.errors import InputError, MachineNotFoundError, ParameterError, brief
@@ -305,20 +305,17 @@ def extended(
             problem = f"must be a configuration of the base or {tables}, not {brief(name)}"
             problem += f"; known: {known_names}"
             raise ParameterError(file, [(CONFIGURATION_FIELD, problem)])
-        base = {key: value for key, value in configurations[name].items() if key != "source"}
+        base = without(configurations[name], "source")
         plain = merged(plain, base, configurations[name]["source"])
         kept_configurations = {name: {"source": source}}
-    special_fields = (EXTENDS_FIELD, CONFIGURATION_FIELD, RECORD_FIELD)
-    table_changes = {key: value for key, value in change.items() if key not in special_fields}
+    table_changes = without(change, EXTENDS_FIELD, CONFIGURATION_FIELD, RECORD_FIELD)
     leg = table_changes.get("leg")
     single_leg_changes: dict[str, Any] = {}
     if isinstance(leg, dict):
         single_leg_changes = {
             key: value for key, value in leg.items() if re.fullmatch(LEG_NUMBER, key)
         }
-        table_changes["leg"] = {
-            key: value for key, value in leg.items() if key not in single_leg_changes
-        }
+        table_changes["leg"] = without(leg, *single_leg_changes)
     merged_content = merged(plain, table_changes, source)
     if single_leg_changes:
         merged_content["variant"] = _with_single_legs(
@@ -331,7 +328,7 @@ def _with_changes(base: dict[str, Any], change: Any, source: str) -> Any:
     """Return a base's configuration with the changes of a file; a value that is no table stays."""
     if not isinstance(change, dict):
         return change
-    base_fields = {key: value for key, value in base.items() if key != "source"}
+    base_fields = without(base, "source")
     change_source = change.get("source", source)
     return merged(
         merged({}, base_fields, base.get("source", change_source)), change, change_source

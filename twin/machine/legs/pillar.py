@@ -266,13 +266,12 @@ def make_leg(leg: PillarLeg, leg_geometry: LegGeometry, drawing: Drawing) -> Leg
         mass=point_mass(leg.upper_mass),
         shapes=(Cylinder(f"{name}_tube", "housing", sizes.strut_radius, -tube, ORIGIN),),
     )
-    joint = Point(f"{name}_base_joint", BASE_NAME, leg_geometry.base)
     if leg_geometry.number == leg.fixed_foot:
-        return _standing(leg, leg_geometry, upper, joint)
-    return _sliding(leg, leg_geometry, upper, joint)
+        return _standing(leg, leg_geometry, upper)
+    return _sliding(leg, leg_geometry, upper)
 
 
-def _standing(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
+def _standing(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body) -> LegMechanism:
     """Return the pillar on two hinges, about x of the base and about y of the plate."""
     name, rotation = f"leg_{leg_geometry.number}", leg_geometry.rotation
     first_hinge = Joint(
@@ -282,7 +281,7 @@ def _standing(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Poi
     pillar = Body(
         f"{name}_pillar",
         BASE_NAME,
-        joint.position,
+        leg_geometry.base,
         rotation,
         (first_hinge, second_hinge),
         shapes=_rod_shapes(name, leg),
@@ -292,13 +291,13 @@ def _standing(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Poi
         (first_hinge.name, second_hinge.name, slide),
         (pillar, upper),
         Actuator(f"{name}_force", slide, (slide,)),
-        (joint, Point(f"{name}_tip", pillar.name, ORIGIN)),
+        (Point(f"{name}_tip", pillar.name, ORIGIN),),
         (),
-        base_shapes=(_disc(name, leg, joint.position),),
+        base_shapes=(_disc(name, leg, leg_geometry.base),),
     )
 
 
-def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
+def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body) -> LegMechanism:
     """Return the pillar whose rod slides out of the plate down to its carriage."""
     name, length = f"leg_{leg_geometry.number}", leg.home_coordinate(leg_geometry)
     slide = Joint(f"{name}_actuator", "slide", -Z_AXIS, limits=limits(leg.actuator, length))
@@ -317,7 +316,7 @@ def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Poin
     carriage = Body(
         f"{name}_carriage",
         BASE_NAME,
-        joint.position,
+        leg_geometry.base,
         joints=along,
         mass=point_mass(CARRIAGE_MASS_FRACTION * leg.foot_mass),
         shapes=(_disc(name, leg, ORIGIN),),
@@ -332,7 +331,6 @@ def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Poin
         (upper, rod, carriage),
         Actuator(f"{name}_force", slide.name, (slide.name,)),
         (
-            joint,
             Point(f"{name}_tip", rod.name, ORIGIN),
             Point(f"{name}_foot", carriage.name, ORIGIN),
         ),

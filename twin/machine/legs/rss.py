@@ -382,7 +382,7 @@ class RssLeg(Leg):
                 "per leg",
             )
         if math.isnan(self.home_coordinate(leg_geometry)):
-            distance = float(np.linalg.norm(leg_geometry.vector))
+            distance = leg_geometry.length
             return LegProblem(
                 ".home.position",
                 f"it cannot reach home: its platform joint would be {distance:.6g} m from its base "
@@ -502,7 +502,6 @@ def make_leg(leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
         (crank, rod),
         Actuator(f"{name}_force", crank_hinge.name, (crank_hinge.name,)),
         (
-            Point(f"{name}_base_joint", BASE_NAME, foot),
             Point(f"{name}_elbow", crank.name, leg.crank_length * Z_AXIS),
             Point(f"{name}_tip", rod.name, tip),
         ),

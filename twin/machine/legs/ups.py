@@ -222,10 +222,7 @@ def make_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
         (first_hinge.name, second_hinge.name, slide.name),
         (housing, rod),
         Actuator(f"{name}_force", slide.name, (slide.name,)),
-        (
-            Point(f"{name}_base_joint", BASE_NAME, leg_geometry.base),
-            Point(f"{name}_tip", rod.name, ORIGIN),
-        ),
+        (Point(f"{name}_tip", rod.name, ORIGIN),),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
         base_shapes=(bracket(leg_geometry.number, leg_geometry.base, drawing),),
     )

@@ -212,10 +212,7 @@ def make_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) 
         (first_hinge.name, second_hinge.name, spring.name, slide.name),
         (guide, housing, spring_body, rod),
         Actuator(f"{name}_force", slide.name, (spring.name, slide.name)),
-        (
-            Point(f"{name}_base_joint", BASE_NAME, leg_geometry.base),
-            Point(f"{name}_tip", rod.name, ORIGIN),
-        ),
+        (Point(f"{name}_tip", rod.name, ORIGIN),),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
         deflection=(spring.name,),
         base_shapes=(bracket(leg_geometry.number, leg_geometry.base, drawing),),

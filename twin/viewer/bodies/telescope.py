@@ -64,7 +64,7 @@ def flexure_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> lis
         drawing.base_joint_radius,
         drawing.platform_joint_radius,
     )
-    leg_direction = leg_geometry.vector / np.linalg.norm(leg_geometry.vector)
+    leg_direction = leg_geometry.direction
     direction_in_platform = leg_geometry.rotation.T @ leg_direction
     housing_radius, high = dimensions.housing_radius, dimensions.housing_length
     ground = leg_geometry.base * [1.0, 1.0, 0.0] + drawing.base_top * Z_AXIS
@@ -198,7 +198,7 @@ def _outward(leg_geometry: LegGeometry) -> FloatArray:
     """Return the direction `(3,)` away from the middle of the machine, or any across the leg."""
     outward = leg_geometry.base + 0.5 * leg_geometry.vector
     outward = outward * [1.0, 1.0, 0.0]
-    leg_direction = leg_geometry.vector / np.linalg.norm(leg_geometry.vector)
+    leg_direction = leg_geometry.direction
     outward = outward - (outward @ leg_direction) * leg_direction
     size = float(np.linalg.norm(outward))
     return (
