@@ -31,12 +31,17 @@ from the reference point.
 """
 
 DRIVE_WEAR: dict[str, AnyDistribution] = {
-    "drive.friction": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
-    "drive.friction_torque": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
-    "drive.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
-    "drive.viscous_torque": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
+    **dict.fromkeys(
+        (
+            "drive.friction",
+            "drive.friction_torque",
+            "drive.viscous",
+            "drive.viscous_torque",
+            "friction.viscous",
+        ),
+        Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
+    ),
     "drive.backlash": Uniform(low=0.0, high=2.0, relative=True, each_leg=True),
-    "friction.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
 }
 """Distributions of friction and backlash, which vary with wear, temperature and lubrication: every
 leg has its own value.
