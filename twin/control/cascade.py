@@ -66,7 +66,7 @@ def _lag(positioning: Positioning) -> float:
 
 def takes_positions(platform: MachineModel) -> bool:
     """Return whether the drives of a machine take positions."""
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     return all(drive is not None and drive.positioning() is not None for drive in drives)
 
 

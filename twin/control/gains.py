@@ -201,7 +201,7 @@ def loop_lag(platform: MachineModel, period: float) -> float:
 
     The drives close these loops at the engine's step, which is shorter than the control period.
     """
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     lags = [0.0 if drive is None else drive.current_lag + drive.delay for drive in drives]
     return max(MIN_LAG, max(lags) + 0.25 * period)
 
@@ -286,7 +286,7 @@ def _couplings(platform: MachineModel) -> set[tuple[float, float, float]]:
             (motor_mass, *coupling)
             for coupling in zip(springs.stiffness, springs.damping, strict=True)
         }
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     reflected_drives = [drive.reflected() for drive in drives if drive is not None]
     distinct_couplings = {
         (drive.inertia, drive.stiffness, drive.damping) for drive in reflected_drives

@@ -137,7 +137,7 @@ class SafeStop:
     def __init__(self, platform: MachineModel, period: float) -> None:
         gain, time = derived_velocity_loop(platform, period)
         self.gains = np.column_stack([gain, gain / time])
-        drives = [leg.drive for leg in platform.parameters.legs]
+        drives = platform.parameters.drives
         engage_times = [0.0 if drive is None else drive.brake_engage_time for drive in drives]
         self._brakes = np.array(
             [float(drive is not None and drive.reflected().brake > 0.0) for drive in drives]

@@ -15,7 +15,7 @@ from twin.basics.arrays import FloatArray, read_only, rotation_matrix, without
 from twin.machine.body import RigidBody
 from twin.machine.file.configuration import Configurations
 from twin.machine.file.drawing import Appearance
-from twin.machine.hardware.drive import CascadeGains, InertialSensor
+from twin.machine.hardware.drive import AnyDrive, CascadeGains, InertialSensor
 from twin.machine.layout.joints import Home, JointLayout
 from twin.machine.legs import LEG_KINDS
 from twin.machine.legs.leg import Leg, LegGeometry, check_numbers
@@ -144,6 +144,11 @@ class MachineDescription(Table):
             for number in variant.legs:
                 legs[number - 1] = variant.leg
         return tuple(legs)
+
+    @property
+    def drives(self) -> list[AnyDrive | None]:
+        """Drives of the legs; None for an ideal actuator."""
+        return [leg.drive for leg in self.legs]
 
     def leg_table(self, number: int) -> str:
         """Return the dotted path of the table that describes leg `number` (from 1)."""

@@ -398,7 +398,7 @@ def equivalent_inertia(platform: MachineModel, response: FloatArray | None = Non
     response = mobility(platform) if response is None else response
     own_response = np.maximum(np.diag(response), MIN_RESPONSE)
     leg_inertia = 1.0 / np.maximum(response.sum(axis=1), MIN_RESPONSE_FRACTION * own_response)
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     motor_inertia = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
     return np.asarray(leg_inertia + motor_inertia)
 

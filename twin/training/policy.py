@@ -334,33 +334,34 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
 def _model(policy: Policy) -> Any:
     """Return the graph: (observation - mean) / scale, bounds, then layer by layer."""
     onnx, helper = optional("onnx"), optional("onnx.helper")
+    node = helper.make_node
     limit, last_layer = policy.network.limit, len(policy.weights) - 1
     numbers = {"mean": policy.mean, "deviation": policy.scale, "low": -limit, "high": limit}
     nodes = [
-        helper.make_node("Sub", ["observation", "mean"], ["centred"]),
-        helper.make_node("Div", ["centred", "deviation"], ["scaled"]),
-        helper.make_node("Clip", ["scaled", "low", "high"], ["layer_0"]),
+        node("Sub", ["observation", "mean"], ["centred"]),
+        node("Div", ["centred", "deviation"], ["scaled"]),
+        node("Clip", ["scaled", "low", "high"], ["layer_0"]),
     ]
     activation = {"tanh": "Tanh", "relu": "Relu"}[policy.network.activation]
     for k, (weight, bias) in enumerate(zip(policy.weights, policy.biases, strict=True)):
         numbers |= {f"weight_{k}": weight, f"bias_{k}": bias}
         inputs = [f"layer_{k}", f"weight_{k}", f"bias_{k}"]
-        nodes.append(helper.make_node("Gemm", inputs, [f"sum_{k}"], transB=1))
+        nodes.append(node("Gemm", inputs, [f"sum_{k}"], transB=1))
         if k < last_layer:
-            nodes.append(helper.make_node(activation, [f"sum_{k}"], [f"layer_{k + 1}"]))
+            nodes.append(node(activation, [f"sum_{k}"], [f"layer_{k + 1}"]))
     numbers |= {"least": -1.0, "most": 1.0}
     output = "action" if policy.law is None else "correction"
     if policy.network.output == "tanh":
-        nodes.append(helper.make_node("Tanh", [f"sum_{last_layer}"], [output]))
+        nodes.append(node("Tanh", [f"sum_{last_layer}"], [output]))
     else:
-        nodes.append(helper.make_node("Clip", [f"sum_{last_layer}", "least", "most"], [output]))
+        nodes.append(node("Clip", [f"sum_{last_layer}", "least", "most"], [output]))
     if policy.law is not None:
         numbers |= {"gains": policy.law.gains.T, "share": policy.law.share}
         nodes += [
-            helper.make_node("MatMul", ["observation", "gains"], ["law"]),
-            helper.make_node("Mul", ["correction", "share"], ["corrected"]),
-            helper.make_node("Add", ["law", "corrected"], ["total"]),
-            helper.make_node("Clip", ["total", "least", "most"], ["action"]),
+            node("MatMul", ["observation", "gains"], ["law"]),
+            node("Mul", ["correction", "share"], ["corrected"]),
+            node("Add", ["law", "corrected"], ["total"]),
+            node("Clip", ["total", "least", "most"], ["action"]),
         ]
     value_infos = [
         helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", size])

@@ -320,9 +320,9 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
     motor_input[:, motor_indices] = np.eye(r + m, r)
     wind_up_map = np.hstack([np.eye(r), -linear.force_input[:, motor_indices].T])
     transmission_stiffness = np.zeros(r) if not r else 1.0 / drives.compliance[motor_indices]
-    legs: Any = linear.platform.parameters.legs
+    all_drives = linear.platform.parameters.drives
     transmission_damping = np.array(
-        [leg.drive.reflected().damping if leg.drive else 0.0 for leg in legs]
+        [drive.reflected().damping if drive else 0.0 for drive in all_drives]
     )[motor_indices]
     mass, damping, stiffness = (np.zeros((r + m, r + m)) for _ in range(3))
     mass[r:, r:], damping[r:, r:], stiffness[r:, r:] = linear.mass, linear.damping, linear.stiffness

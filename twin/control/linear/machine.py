@@ -522,7 +522,7 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
         raise InputError("linear", "drives are added to a machine at rest only")
     if linear.delay or linear.lag.size:
         raise InputError("linear", "must be the machine without its drives")
-    drives = [leg.drive for leg in linear.platform.parameters.legs]
+    drives = linear.platform.parameters.drives
     if takes_positions(linear.platform):
         raise InputError(
             "platform",
