@@ -265,13 +265,6 @@ def random_lines(
     return lines
 
 
-def shaking_tables(lines: FloatArray, periods: int, ratio: int, timestep: float) -> ShakingTables:
-    """Return the base motion over `periods` control periods of `ratio` steps of `timestep` [s]."""
-    tables = ShakingTables(np.empty((periods, ratio, 3)), np.empty((periods + 1, 3)))
-    fill_tables(lines, timestep, tables)
-    return tables
-
-
 def fill_tables(lines: FloatArray, timestep: float, tables: ShakingTables) -> None:
     """Fill tables with the base motion in engine steps of `timestep` [s]."""
     periods, ratio, _ = tables.mean.shape

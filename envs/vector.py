@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -371,18 +371,18 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
     def _infos(self, mask: Any) -> dict[str, Any]:
         """Return `info` of all machines, with the mask of those that have it."""
         task = self.task
-        infos: dict[str, Any] = {}
         if not task.settings.info:
+            return {}
+
+        def masked(values: Mapping[str, Any]) -> dict[str, Any]:
+            infos = {}
+            for name, value in values.items():
+                infos[name], infos[f"_{name}"] = value.copy(), mask.copy()
             return infos
-        for name, value in task.signals.items():
-            infos[name], infos[f"_{name}"] = value.copy(), mask.copy()
-        terms = {}
-        for column, name in enumerate(task.terms):
-            terms[name], terms[f"_{name}"] = task.term_values[:, column].copy(), mask.copy()
-        infos["reward_terms"], infos["_reward_terms"] = terms, mask.copy()
+
+        terms = masked(dict(zip(task.terms, task.term_values.T, strict=True)))
         reasons = np.array(task.termination_reasons, dtype=object)[task.termination_code]
-        infos["termination"], infos["_termination"] = reasons, mask.copy()
-        return infos
+        return masked({**task.signals, "reward_terms": terms, "termination": reasons})
 
     def _seed_generators(self, seeds: Sequence[Any], indices: Any, *, renew: bool) -> None:
         for index in indices:

@@ -211,14 +211,11 @@ class VibrationIsolation(Task):
                     effort_scale, ACTION_FACTOR * shaking_force(platform, level)
                 )
             return Channel("actuator force", n, platform.force_unit, effort_scale)
-        speed_scale = (
-            ACTION_FACTOR * level.velocity * np.maximum(leg_rate_per_speed(platform), 1e-12)
-        )
-        speed_scale = (
-            np.minimum(scales.speed, speed_scale)
-            if scale_fraction is None
-            else scale_fraction * scales.speed
-        )
+        if scale_fraction is None:
+            rate_per_speed = np.maximum(leg_rate_per_speed(platform), 1e-12)
+            speed_scale = np.minimum(scales.speed, ACTION_FACTOR * level.velocity * rate_per_speed)
+        else:
+            speed_scale = scale_fraction * scales.speed
         return Channel("actuator velocity", n, f"{unit}/s", speed_scale)
 
     def _observation_channels(self, level: Spectrum) -> tuple[Channel, ...]:
@@ -293,16 +290,12 @@ class VibrationIsolation(Task):
             self._law = ActionLaw(scale, scales.holding, 0.0)
         else:
             self._law = ActionLaw(scale, np.zeros(n), settings.centring)
-        given_noise = (settings.accelerometer_noise, settings.gyroscope_noise)
         self._radius = self.platform.joint_radius
-        default_noise = (
-            QUIET_NOISE * level.acceleration,
-            QUIET_NOISE * level.velocity / self._radius,
-        )
-        acceleration_noise, rate_noise = (
-            default if value is None else value
-            for value, default in zip(given_noise, default_noise, strict=True)
-        )
+        acceleration_noise, rate_noise = settings.accelerometer_noise, settings.gyroscope_noise
+        if acceleration_noise is None:
+            acceleration_noise = QUIET_NOISE * level.acceleration
+        if rate_noise is None:
+            rate_noise = QUIET_NOISE * level.velocity / self._radius
         self._noise = np.repeat([acceleration_noise, rate_noise, acceleration_noise], 3)
         self.shaking = np.zeros((size, batch.ratio, 3))
         self._fill = SameTypes(fill_command)
@@ -330,28 +323,21 @@ class VibrationIsolation(Task):
             InputError: an option that cannot be used.
         """
         self._check_options(options)
-        acceleration, lowest_frequency, highest_frequency = (
-            bounded(options.get(name, value), name, SMALLEST_NUMBER, LARGEST_NUMBER)
+        values = {
+            name: bounded(options.get(name, value), name, SMALLEST_NUMBER, LARGEST_NUMBER)
             for name, value in self.default_values().items()
-        )
-        highest_frequency = max(highest_frequency, lowest_frequency)
+        }
+        values["highest_frequency"] = max(values["highest_frequency"], values["lowest_frequency"])
         if options:
-            drawn_values = zip(
-                self.varied_settings,
-                (acceleration, lowest_frequency, highest_frequency),
-                strict=True,
-            )
-            read_settings(type(self.settings), dict(drawn_values))
-        sine_lines = random_lines(
-            generator, acceleration, lowest_frequency, highest_frequency, self.settings.lines
-        )
+            read_settings(type(self.settings), values)
+        sine_lines = random_lines(generator, **values, count=self.settings.lines)
         shaking = self._shaking
         tables = ShakingTables(shaking.mean[index, :-1], shaking.displacement[index])
         fill_tables(sine_lines, self.batch.timestep, tables)
         generator.standard_normal(out=shaking.noise[index])
         shaking.noise[index] *= self._noise
         # Three equal axes: the norm of a vector is sqrt(3) times the level of one axis.
-        level = spectrum(acceleration, lowest_frequency, highest_frequency)
+        level = spectrum(**values)
         axis_factor = np.sqrt(3.0)
         radius = self._radius
         if platform.platform_joints is not self.platform.platform_joints:

@@ -12,7 +12,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
-from twin.motion.cueing.manoeuvre import TIME_STEP, as_driven, lane_changes
+from twin.motion.cueing.manoeuvre import TIME_STEP, as_driven, half_steps, lane_changes
 from twin.motion.motion import smooth_rise
 
 DRIVE_DURATION = 12.0
@@ -49,10 +49,6 @@ class Drive(NamedTuple):
     sensed: FloatArray
     """`(n, 6)` specific force [m/s2] and angular rate [rad/s] at the driver's head, every
     `TIME_STEP`"""
-    speed: float
-    """[m/s] speed at the start"""
-    intensity: float
-    """fraction of the largest accelerations"""
     manoeuvres: tuple[str, ...]
     """names of the pieces in their order"""
 
@@ -84,9 +80,7 @@ def random_drive(generator: np.random.Generator, intensity: float) -> Drive:
         generator: random generator of the drive.
         intensity: share of the largest accelerations, above 0 up to 1.
     """
-    time = np.arange(2 * round(DRIVE_DURATION / TIME_STEP) + 1, dtype=np.float64) * (
-        0.5 * TIME_STEP
-    )
+    time = half_steps(DRIVE_DURATION)
     lateral, longitudinal = np.zeros((2, len(time)))
     speed = float(generator.uniform(*START_SPEEDS))
     piece_start, present_speed, names = float(generator.uniform(0.3, 1.0)), speed, []
@@ -104,7 +98,7 @@ def random_drive(generator: np.random.Generator, intensity: float) -> Drive:
         piece_start += piece.seconds + float(generator.uniform(0.2, 1.0))
         present_speed = float(expected_speed(speed, longitudinal)[-1])
     steer = wheel_angle(CAR, expected_speed(speed, longitudinal), lateral)
-    return Drive(CAR.sensed(speed, steer, longitudinal), speed, intensity, tuple(names))
+    return Drive(CAR.sensed(speed, steer, longitudinal), tuple(names))
 
 
 def expected_speed(speed: float, longitudinal_acceleration: FloatArray) -> FloatArray:

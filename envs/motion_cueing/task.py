@@ -243,10 +243,8 @@ def observation_channels(
     if settings.action != "velocities":
         channels.append(_axis_channel("commanded displacement", free, axes.travel))
         channels.append(_axis_channel("commanded velocity", free, axes.speed, "/s"))
-    n, unit = platform.n_actuators, platform.coordinate_unit
-    channels.append(Channel("coordinate", n, unit, scales.half))
-    channels.append(Channel("last action", action.size, "1", 1.0))
-    return tuple(channels)
+    coordinate = Channel("coordinate", platform.n_actuators, platform.coordinate_unit, scales.half)
+    return (*channels, coordinate, Channel("last action", action.size, "1", 1.0))
 
 
 def _axis_channel(name: str, free: Any, scale: FloatArray, unit_ending: str = "") -> Channel:

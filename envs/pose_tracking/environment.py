@@ -163,7 +163,6 @@ class PoseTrackingEnv(PlatformEnv):
         Raises:
             StateError: the environment was made without `goal=True`.
         """
-        del info
         if self._goals is None:
             raise StateError("make the environment with goal=True to compute rewards of goals")
         return self._goals.reward(achieved_goal, desired_goal)

@@ -12,7 +12,13 @@ from twin.analysis.frequency.linear import frequency_response
 from twin.control.linear.lqr import linearise
 from twin.envs.channels import channel_slices
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
-from twin.envs.random_motion import random_lines, shaking_tables, spectrum, usual_acceleration
+from twin.envs.random_motion import (
+    ShakingTables,
+    fill_tables,
+    random_lines,
+    spectrum,
+    usual_acceleration,
+)
 from twin.envs.task import machine_scales
 from twin.envs.vibration_isolation import (
     IsolationLaw,
@@ -21,6 +27,13 @@ from twin.envs.vibration_isolation import (
 )
 
 QUIET = {"accelerometer_noise": 0.0, "gyroscope_noise": 0.0}
+
+
+def shaking_tables(lines, periods, ratio, timestep):
+    """Return the base motion over control periods of `ratio` steps of `timestep` [s]."""
+    tables = ShakingTables(np.empty((periods, ratio, 3)), np.empty((periods + 1, 3)))
+    fill_tables(lines, timestep, tables)
+    return tables
 
 
 def run(env, policy, steps, **reset):

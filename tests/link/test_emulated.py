@@ -191,6 +191,13 @@ def test_no_command_stops_the_measurements(name, options, fields):
     assert machine.stopped or "limits" not in options
 
 
+def test_a_measurement_holds_no_command_that_is_over():
+    machine = EmulatedMachine(twin.load("sg90_servo", configuration="hardware"))
+    home = machine.measurement.values["setpoint"]
+    assert "command_rates" in run(machine, 2, command_rates=0.1).values
+    assert "command_rates" not in run(machine, 2, setpoint=home).values
+
+
 def test_it_runs_in_another_engine():
     first, second = (
         EmulatedMachine(twin.load("stewart"), engine=name) for name in ("analytic", "mujoco")

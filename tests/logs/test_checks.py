@@ -8,7 +8,7 @@ from refusals import refused
 from tolerance import assert_within
 
 import twin
-from twin.logs import Channel, Log, check_log, leg_coordinates
+from twin.logs import Channel, Log, check_log
 from twin.logs.log import POSE_UNITS
 
 pytestmark = pytest.mark.quick
@@ -44,8 +44,9 @@ def findings(log, channel, machine, **changes):
 
 def test_sound_log_has_no_finding(sound, stewart):
     assert check_log(sound, stewart) == []
-    legs = leg_coordinates(sound, stewart)
-    assert_within(legs.values, sound["coordinates"].at(legs.time), 1e-4)
+    pose = sound["pose"]
+    legs = stewart.inverse_kinematics(pose.values)
+    assert_within(legs, sound["coordinates"].at(pose.time), 1e-4)
 
 
 def test_faults_of_the_clock_are_found(sound):

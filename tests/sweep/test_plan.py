@@ -99,3 +99,6 @@ def test_what_a_machine_does_not_have_is_refused():
         plan(small(motion={"name": "absent.csv"}))
     with refused("twice"):
         plan(small(seeds=[1, 1]))
+    grids = {"gravity": "5:9:1000000", "platform.body.mass": "1:3:1000000"}
+    with refused("has 1000000000000 runs"):
+        plan(small(parameters=grids))

@@ -7,7 +7,7 @@ Quaternions are scalar first. Leading axes of two arguments are the same, and br
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from math import isfinite, prod, sqrt
 from typing import Any, TypeVar
@@ -240,6 +240,11 @@ def one_of(value: Any, field: str, known: Iterable[str]) -> str:
     return value
 
 
+def without(table: Mapping[str, Kind], *names: str) -> dict[str, Kind]:
+    """Return the entries of a table but those of some names."""
+    return {name: value for name, value in table.items() if name not in names}
+
+
 def flatten_batch(**arrays: FloatArray) -> tuple[tuple[int, ...], list[FloatArray]]:
     """Broadcast the leading axes of all arrays and flatten them to one.
 
@@ -357,6 +362,11 @@ def _to_segment(point: FloatArray, start: FloatArray, vector: FloatArray) -> Flo
 def dot(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return the dot products `(...)` of vectors `(..., 3)`."""
     return np.asarray(np.einsum("...i,...i->...", left, right))
+
+
+def outer(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the outer products `(..., k, m)` of vectors `(..., k)` and `(..., m)`."""
+    return left[..., :, None] * right[..., None, :]
 
 
 def cross(left: FloatArray, right: FloatArray) -> FloatArray:

@@ -343,8 +343,7 @@ def calibrate(
     """
     as_instance(machine, "machine", MachineModel)
     as_instance(poses, "poses", MeasuredPoses)
-    one_of(frames, "frames", FRAME_CHOICES)
-    free_frames = frames in ("both", "tracker"), frames in ("both", "target")
+    free_frames = FRAME_CHOICES[one_of(frames, "frames", FRAME_CHOICES)]
     if tolerance is not None:
         positive(tolerance, "tolerance")
     as_flag(robust, "robust")

@@ -44,8 +44,13 @@ MIN_NOISE = (1e-12, 1e-12, 0.0)
 MIN_COS_PITCH = 0.1
 """Smallest cosine of the pitch at which yaw and roll can be used separately (gimbal lock)."""
 
-FRAME_CHOICES = ("both", "tracker", "target", "known")
-"""Choices of the frames that are unknown."""
+FRAME_CHOICES = {
+    "both": (True, True),
+    "tracker": (True, False),
+    "target": (False, True),
+    "known": (False, False),
+}
+"""Choices of the frames that are unknown -> whether those of tracker and target are."""
 
 IDENTITY_POSE = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 """Pose of a frame in itself."""

@@ -108,8 +108,7 @@ def plan(
     whole_number(count, "plan", 3, MAX_POSES)
     if tolerance is not None:
         positive(tolerance, "tolerance")
-    one_of(frames, "frames", FRAME_CHOICES)
-    free_frames = frames in ("both", "tracker"), frames in ("both", "target")
+    free_frames = FRAME_CHOICES[one_of(frames, "frames", FRAME_CHOICES)]
     model = MeasurementModel(LegErrors(machine), Frames(), free_frames)
     places = poses_within(machine, CANDIDATE_COUNT, seed)
     candidates = simulated(machine, places, measured=measured, noise=noise)

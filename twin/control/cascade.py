@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, not_negative
 from twin.control.controller import DEFAULT_PERIOD, Controller, Reference
-from twin.control.gains import configured_gains, spring_forces, suitable_position_loop
+from twin.control.gains import spring_forces, suitable_position_loop
 from twin.kernels.control import controllers as row
 from twin.machine.hardware.drive import Positioning
 from twin.model.machine_model import MachineModel
@@ -40,17 +40,8 @@ class PositionCommands:
 
     def __init__(self, platform: MachineModel, period: float) -> None:
         """Take a machine, all of whose drives take positions; `period` of the controller [s]."""
-        legs = platform.parameters.legs
-        drive_positioning = [
-            (leg.drive, leg.drive.positioning()) for leg in legs if leg.drive is not None
-        ]
-        self.lag = np.array(
-            [
-                drive.delay + _lag(positioning)
-                for drive, positioning in drive_positioning
-                if positioning is not None
-            ]
-        )
+        legs: Any = platform.parameters.legs
+        self.lag = np.array([leg.drive.delay + _lag(leg.drive.positioning()) for leg in legs])
         self._correction_fraction = np.zeros(len(legs))
         if has_encoders(platform):
             self._correction_fraction = period / (CORRECTION_LAG_FACTOR * self.lag)
@@ -63,7 +54,7 @@ class PositionCommands:
     def update(self, setpoint: FloatArray, rates: FloatArray, error: FloatArray) -> FloatArray:
         """Return the positions `(n,)` of a control period."""
         self._offset = self._offset + self._correction_fraction * error
-        return np.asarray(setpoint + self.lag * rates + self._offset)
+        return setpoint + self.lag * rates + self._offset
 
 
 def _lag(positioning: Positioning) -> float:
@@ -75,7 +66,7 @@ def _lag(positioning: Positioning) -> float:
 
 def takes_positions(platform: MachineModel) -> bool:
     """Return whether the drives of a machine take positions."""
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     return all(drive is not None and drive.positioning() is not None for drive in drives)
 
 
@@ -208,7 +199,7 @@ def internal_forces(platform: MachineModel, poses: FloatArray) -> FloatArray:
     n, n_internal = platform.n_actuators, platform.n_actuators - platform.dof
     motion_rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=1)
     null_forces = np.linalg.svd(np.swapaxes(motion_rows, 1, 2))[2][:, -n_internal:, :n]
-    return np.asarray(np.linalg.qr(np.swapaxes(null_forces, 1, 2))[0])
+    return np.linalg.qr(np.swapaxes(null_forces, 1, 2))[0]
 
 
 class Cascade(Controller):
@@ -266,7 +257,7 @@ class Cascade(Controller):
             velocity_gain=velocity_gain,
             velocity_time=velocity_time,
         )
-        machine_gains = configured_gains(platform)
+        machine_gains = platform.parameters.control
         gain, integral = suitable_position_loop(platform, self.period)
         default_start, default_rise = (
             (0.0, 0.0)
@@ -282,19 +273,19 @@ class Cascade(Controller):
             feedforward_rise, default_rise, "feedforward_rise"
         )
         self._loop = PositionLoop(platform, self.period, self.position_gain, self.position_integral)
-        takes_position_commands = takes_positions(platform)
         self._positions = (
-            PositionCommands(platform, self.period) if takes_position_commands else None
+            PositionCommands(platform, self.period) if takes_positions(platform) else None
         )
-        self._balances_loads = needs_load_sharing(platform) and not takes_position_commands
+        self._balances_loads = needs_load_sharing(platform) and self._positions is None
         self._prepare(self.reference)
         self._initial_spring_force = self._spring_forces[0]
 
     def _prepare(self, reference: Reference) -> None:
         self._spring_forces = spring_forces(self.platform, reference.coordinates)
-        gain = self.velocity_gain
         self._load_sharing = (
-            LoadSharing(self.platform, reference, gain) if self._balances_loads else None
+            LoadSharing(self.platform, reference, self.velocity_gain)
+            if self._balances_loads
+            else None
         )
         super()._prepare(reference)
 
@@ -315,10 +306,9 @@ class Cascade(Controller):
         """Return speeds for control period `step`."""
         row_index = self.reference.row(step)
         setpoint, rates = self.reference.coordinates[row_index], self.reference.rates[row_index]
-        measured = measurement.coordinates
         if self._positions is not None:
-            command = self._positions.update(setpoint, rates, setpoint - measured)
-            return Command(command, "position")
+            error = setpoint - measurement.coordinates
+            return Command(self._positions.update(setpoint, rates, error), "position")
         fraction = self._feedforward_fraction(step * self.period)
         command = self._loop_speeds(row_index, setpoint, rates, measurement, fraction)
         self.limited = self._loop.limited

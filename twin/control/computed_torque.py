@@ -109,11 +109,9 @@ def feedforward_table(
     half_period = 0.5 * reference.period
     # The loops of motors with inertia act in continuous time, others on speeds of the last step.
     speed_age = 0.0 if drives.inertia.any() else 0.5 * min(DRIVE_PERIOD, reference.period)
-    rate_lead, force_lead = (
-        (drives.delay + half_period - speed_age, drives.lead + half_period)
-        if preview
-        else (0.0, 0.0)
-    )
+    rate_lead = force_lead = 0.0
+    if preview:
+        rate_lead, force_lead = drives.delay + half_period - speed_age, drives.lead + half_period
     forces = advanced(
         leg_forces + drives.inertia * motor_accelerations, force_lead / reference.period
     )

@@ -11,6 +11,7 @@ import numpy as np
 from twin.basics.arrays import (
     LARGEST_ENTRY,
     FloatArray,
+    as_instance,
     as_vector,
     bounded,
     call_name,
@@ -150,7 +151,7 @@ def reference_of(
     within_stroke = (coordinates >= lower_limits - tolerance) & (
         coordinates <= upper_limits + tolerance
     )
-    coordinates = _hold_last(coordinates, solvable, platform.home_coordinates)
+    coordinates = hold_last(coordinates, solvable, platform.home_coordinates)
     rates, accelerations = (np.zeros_like(coordinates) for _ in range(2))
     if solvable.any():
         motion = (values[solvable] for values in (poses, twist, acceleration))
@@ -192,7 +193,7 @@ def _leave_out_springs(
         deflections[is_reachable] = static_deflection(
             platform, *(values[is_reachable] for values in motion)
         )[:, :k]
-    deflections = _hold_last(deflections, is_reachable, np.zeros(k))
+    deflections = hold_last(deflections, is_reachable, np.zeros(k))
     for values in actuator_motion:
         values -= deflections
         deflections = (
@@ -203,7 +204,7 @@ def _leave_out_springs(
         actuator_motion[1][-1] = actuator_motion[2][-1] = 0.0
 
 
-def _hold_last(values: FloatArray, is_reachable: Any, first_values: FloatArray) -> FloatArray:
+def hold_last(values: FloatArray, is_reachable: Any, first_values: FloatArray) -> FloatArray:
     """Return rows `(k, n)` in which the last reachable row replaces unreachable ones after it."""
     last_reachable = np.maximum.accumulate(np.where(is_reachable, np.arange(len(is_reachable)), -1))
     return np.where((last_reachable >= 0)[:, None], values[last_reachable], first_values)
@@ -427,8 +428,7 @@ class Controller(ABC):
             InputError: no such reference; the controller follows the old one.
             SingularPoseError: it passes a singular pose; likewise.
         """
-        if not isinstance(reference, Reference):
-            raise InputError("reference", f"must be a Reference, not {brief(reference)}")
+        as_instance(reference, "reference", Reference)
         self._prepare(_checked_reference(self.platform, reference, self.period, "reference"))
 
     def _prepare(self, reference: Reference) -> None:

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
-from twin.machine.hardware.drive import CascadeGains
 from twin.model.integrate import static_deflection
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.drives import equivalent_inertia, mobility
@@ -120,7 +119,7 @@ class DriveModel(NamedTuple):
             -((rates / self.stribeck_speed) ** 2)
         )
         direction = np.tanh(rates / self.friction_smoothing_speed)
-        return np.asarray((self.friction + breakaway_excess) * direction + self.viscous * rates)
+        return (self.friction + breakaway_excess) * direction + self.viscous * rates
 
     def wind_up(self, forces: FloatArray) -> FloatArray:
         """Return the wind-up `(..., n)` [m, rad]: motor less leg coordinate under `forces`."""
@@ -139,7 +138,7 @@ def encoder_noise(platform: MachineModel) -> FloatArray:
     """Return the standard deviations `(n,)` [m, rad] of encoders' readings beside rounding."""
     legs = as_model(platform).parameters.legs
     counts = np.array([0.0 if leg.encoder is None else leg.encoder.noise for leg in legs])
-    return np.asarray(counts * drive_model(platform).resolution)
+    return counts * drive_model(platform).resolution
 
 
 def drive_model(platform: MachineModel) -> DriveModel:
@@ -175,32 +174,18 @@ def drive_model(platform: MachineModel) -> DriveModel:
                 else leg.encoder.resolution(travel_per_turn),
             )
         )
-    (
-        inertia,
-        friction,
-        breakaway,
-        speed,
-        viscous,
-        half_backlash,
-        compliance,
-        largest_effort,
-        counts,
-    ) = (np.array(column) for column in zip(*drive_rows, strict=True))
+    # Each row has the fields up to the peak effort in their order, then the resolution.
+    *from_drives, resolution = (np.array(column) for column in zip(*drive_rows, strict=True))
     drives = [leg.drive for leg in legs if leg.drive is not None]
-    return DriveModel(
-        inertia,
-        friction,
-        breakaway,
-        speed,
-        viscous,
-        half_backlash,
-        compliance,
-        largest_effort,
-        FRICTION_SMOOTHING_SPEED * platform.stroke,
-        np.full(len(legs), BACKLASH_SMOOTHING_FORCE * _largest_holding_force(platform)),
-        counts,
-        max((drive.delay for drive in drives), default=0.0),
-        max((drive.current_lag for drive in drives), default=0.0),
+    return DriveModel._make(
+        (
+            *from_drives,
+            FRICTION_SMOOTHING_SPEED * platform.stroke,
+            np.full(len(legs), BACKLASH_SMOOTHING_FORCE * _largest_holding_force(platform)),
+            resolution,
+            max((drive.delay for drive in drives), default=0.0),
+            max((drive.current_lag for drive in drives), default=0.0),
+        )
     )
 
 
@@ -211,17 +196,12 @@ def _largest_holding_force(platform: MachineModel) -> float:
     return float(np.abs(forces).max()) or 1.0
 
 
-def configured_gains(platform: MachineModel) -> CascadeGains | None:
-    """Return the gains in the machine's parameters; None if the file has none."""
-    return platform.parameters.control
-
-
 def loop_lag(platform: MachineModel, period: float) -> float:
     """Return the sum of small lags [s] around the velocity loops: current, delay, a quarter period.
 
     The drives close these loops at the engine's step, which is shorter than the control period.
     """
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     lags = [0.0 if drive is None else drive.current_lag + drive.delay for drive in drives]
     return max(MIN_LAG, max(lags) + 0.25 * period)
 
@@ -265,11 +245,9 @@ def limiting_mass(platform: MachineModel, lag: float) -> float:
         largest_crossing = max(
             largest_crossing, float(-loop.real[:, 1:][crossing].min(initial=0.0))
         )
-    return (
-        max(moved_masses.lightest, 2.0 * lag / (np.pi * largest_crossing))
-        if largest_crossing
-        else moved_masses.lightest
-    )
+    if not largest_crossing:
+        return moved_masses.lightest
+    return max(moved_masses.lightest, 2.0 * lag / (np.pi * largest_crossing))
 
 
 @lru_cache(maxsize=32)
@@ -286,7 +264,7 @@ def _locked_mobility(platform: MachineModel) -> FloatArray | None:
     if platform.leg_springs.stiffness.max() < lightest_mass / (8.0 * MIN_LAG**2):
         return None
     jacobian = platform.jacobian(platform.home)
-    return np.asarray(jacobian @ np.linalg.solve(platform.mass_matrix(platform.home), jacobian.T))
+    return jacobian @ np.linalg.solve(platform.mass_matrix(platform.home), jacobian.T)
 
 
 def _modal_masses(platform: MachineModel) -> FloatArray:
@@ -308,7 +286,7 @@ def _couplings(platform: MachineModel) -> set[tuple[float, float, float]]:
             (motor_mass, *coupling)
             for coupling in zip(springs.stiffness, springs.damping, strict=True)
         }
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     reflected_drives = [drive.reflected() for drive in drives if drive is not None]
     distinct_couplings = {
         (drive.inertia, drive.stiffness, drive.damping) for drive in reflected_drives
@@ -350,11 +328,9 @@ def burden(platform: MachineModel) -> Burden:
     A motor moves faster than its transmission lets the leg follow: the lightest is then the motor.
     Stiff springs in series take the platform along, all but in the easiest motion.
     """
-    drives = [leg.drive for leg in platform.parameters.legs]
-    motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
+    motors = drive_model(platform).inertia.tolist()
     response = np.linalg.eigvalsh(mobility(platform))[-platform.dof :]
-    lightest_motor = min(motors)
-    lightest = lightest_motor if lightest_motor > 0.0 else 1.0 / float(response[-1])
+    lightest = min(motors) or 1.0 / float(response[-1])
     heaviest = float(_modal_masses(platform)[0]) + max(motors)
     common_mass = equivalent_inertia(platform, _locked_mobility(platform))
     return Burden(lightest, float(common_mass.max()), heaviest)
@@ -386,7 +362,7 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
 
 def suitable_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatArray, FloatArray]:
     """Return the gains and times of the velocity loops in the machine's file, or derived ones."""
-    configured, n = configured_gains(platform), platform.n_actuators
+    configured, n = platform.parameters.control, platform.n_actuators
     gain = (
         None if configured is None else configured.velocity_gain or configured.crank_velocity_gain
     )
@@ -397,7 +373,7 @@ def suitable_velocity_loop(platform: MachineModel, period: float) -> tuple[Float
 
 def suitable_position_loop(platform: MachineModel, period: float) -> tuple[float, float]:
     """Return gain [1/s] and integral gain [1/s2] of the position loop."""
-    configured = configured_gains(platform)
+    configured = platform.parameters.control
     if configured is not None:
         return configured.position_gain, configured.position_integral
     slowest_bandwidth = (
@@ -418,7 +394,7 @@ def spring_forces(platform: MachineModel, coordinates: FloatArray) -> FloatArray
     if not platform.leg.has_axial_spring:
         return np.zeros_like(coordinates)
     springs = platform.leg_springs
-    return np.asarray(springs.stiffness * (coordinates - springs.rest))
+    return springs.stiffness * (coordinates - springs.rest)
 
 
 def unstable_velocity_loop(platform: MachineModel, gains: FloatArray, timestep: float) -> str:
@@ -468,7 +444,7 @@ def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     moved_masses = burden(platform)
     lag = loop_lag(platform, period)
     gain, integral = suitable_position_loop(platform, period)
-    configured = configured_gains(platform)
+    configured = platform.parameters.control
     if configured is not None and not drive_model(platform).inertia.any():
         return TorqueLoops(*suitable_velocity_loop(platform, period), gain, integral)
     stable_gain, time = derived_velocity_loop(platform, period)

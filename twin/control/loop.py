@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from twin.model.engine import State
 
 RESERVED_SIGNALS = (
-    *("time", "setpoint", "measured", "command", "command_mode", "command_feedforward", "limited"),
-    *("reference_pose", "inertial"),
-)
+    "time", "setpoint", "measured", "command", "command_mode", "command_feedforward", "limited",
+    "reference_pose", "inertial",
+)  # fmt: skip
 """Names of the loop's own recorded signals, which a controller must not use."""
 
 RAMP_TIME = 0.15
@@ -137,7 +137,7 @@ class SafeStop:
     def __init__(self, platform: MachineModel, period: float) -> None:
         gain, time = derived_velocity_loop(platform, period)
         self.gains = np.column_stack([gain, gain / time])
-        drives = [leg.drive for leg in platform.parameters.legs]
+        drives = platform.parameters.drives
         engage_times = [0.0 if drive is None else drive.brake_engage_time for drive in drives]
         self._brakes = np.array(
             [float(drive is not None and drive.reflected().brake > 0.0) for drive in drives]
@@ -153,10 +153,8 @@ class SafeStop:
     def begin(self, step: int, measurement: Measurement) -> None:
         """Start to stop in control period `step` from the last measurement."""
         rates = np.nan_to_num(measurement.rates, nan=0.0, posinf=0.0, neginf=0.0)
-        self._start_rates, self._begin = (
-            np.clip(rates, -self._speed_limits, self._speed_limits),
-            step,
-        )
+        self._start_rates = np.clip(rates, -self._speed_limits, self._speed_limits)
+        self._begin = step
 
     def command(self, step: int) -> Command:
         """Return the command of control period `step`."""

@@ -32,6 +32,7 @@ from twin.kernels.control.predictive import (
 from twin.kernels.derivatives import States, step_slopes
 from twin.model.batch import chunk_bounds, on_threads, usable_cores
 from twin.model.derivatives import slope_width
+from twin.model.machine_base import null_space
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
@@ -153,9 +154,7 @@ def objective(model: MachineModel, drives: DriveModel, node_distance: float) -> 
 
 def _free_inverse(mass: FloatArray, constraints: FloatArray) -> FloatArray:
     """Return accelerations `(6, 6)` per wrench of a platform under constraints `(c, 6)`."""
-    free_motions = (
-        np.linalg.svd(constraints)[2][len(constraints) :].T if len(constraints) else np.eye(6)
-    )
+    free_motions = null_space(constraints)
     return np.asarray(
         free_motions @ np.linalg.solve(free_motions.T @ mass @ free_motions, free_motions.T)
     )
@@ -170,10 +169,8 @@ def double_integrator(
     """
     from scipy.linalg import solve_discrete_are
 
-    a, b = (
-        np.array([[1.0, node_distance], [0.0, 1.0]]),
-        np.array([[0.5 * node_distance**2], [node_distance]]),
-    )
+    a = np.array([[1.0, node_distance], [0.0, 1.0]])
+    b = np.array([[0.5 * node_distance**2], [node_distance]])
     terminal_cost = solve_discrete_are(a, b, np.diag([1.0, speed]), np.array([[effort]]))
     gain = (b.T @ terminal_cost @ a / (effort + b.T @ terminal_cost @ b)).ravel()
     return np.asarray(terminal_cost), (float(gain[0]), float(gain[1]))
@@ -409,25 +406,10 @@ class Ilqr(ComputedTorque):
         body, legs, inertia, *_ = self._machine
         calls = []
         for chunk in (slice(*ends) for ends in chunk_bounds(n_steps, min(n_steps, usable_cores()))):
-            states = States(
-                pose[chunk],
-                twist[chunk],
-                no_deflections[chunk],
-                forces[chunk],
-                zero_wrenches[chunk],
-            )
-            calls.append(
-                (
-                    body,
-                    legs,
-                    inertia,
-                    self._width,
-                    states,
-                    self.span,
-                    next_states[chunk],
-                    derivatives[chunk],
-                )
-            )
+            arrays = (pose, twist, no_deflections, forces, zero_wrenches)
+            states = States(*(array[chunk] for array in arrays))
+            results = next_states[chunk], derivatives[chunk]
+            calls.append((body, legs, inertia, self._width, states, self.span, *results))
         met_singular = max(on_threads(step_slopes, calls)) >= 0
         if met_singular or not np.isfinite(derivatives).all():
             return None

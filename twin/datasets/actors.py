@@ -105,18 +105,14 @@ class LawActor(Actor):
     def __init__(self, name: str, env: gymnasium.Env[Any, Any]) -> None:
         """Keep the name of a law and its environment."""
         self.name, self._env = name, env
-        self._law: ActionFunction | None = None
+        self._law: ActionFunction
 
     def begin(self, seed: int) -> None:
         """Make the law with its filters at rest."""
-        del seed
         self._law = make_law(self.name, self._env)
 
     def act(self, observation: Any) -> Any:
         """Return the law's action."""
-        if self._law is None:
-            self.begin(0)
-        assert self._law is not None
         return self._law(observation)
 
 
@@ -170,7 +166,7 @@ class ControllerActor(Actor):
     Attributes:
         name: name of the controller.
         clips_commands: whether commands beyond the range of actions are clipped, not refused.
-        controller: controller of the episode; None before the first.
+        controller: controller of the episode, from its begin on.
         last_command: `(n,)` its last command, speeds or forces of the actuators.
     """
 
@@ -193,7 +189,7 @@ class ControllerActor(Actor):
                 "policy", f"controllers give speeds or forces; action={kind!r} takes neither"
             )
         self._mode = COMMAND_MODES[kind]
-        self.controller: Controller | None = None
+        self.controller: Controller
         self.last_command: FloatArray = np.zeros(0)
 
     def begin(self, seed: int) -> None:
@@ -203,7 +199,6 @@ class ControllerActor(Actor):
             InputError: a controller that does not fit the machine.
             MissingDependencyError: a library of its design is not installed.
         """
-        del seed
         task = self._task
         self.controller = make_controller(
             self.name, task.platform, task.motions[0], period=task.batch.period
@@ -217,10 +212,6 @@ class ControllerActor(Actor):
             InputError: a command of another kind than the actions, or beyond their range.
             ControlError: the controller cannot go on.
         """
-        del observation
-        if self.controller is None:
-            self.begin(0)
-        assert self.controller is not None
         task = self._task
         command = self.controller.update(int(task.steps[0]), self._measurement())
         if command.mode != self._mode:

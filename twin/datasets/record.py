@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -133,14 +134,13 @@ def play(
     observation, info = env.reset(seed=seed)
     record = EpisodeRecord(observation, info)
     actor.begin(seed)
-    is_over, step = False, done
-    while not is_over:
+    for step in count(done + 1):
         action = as_action(actor.act(observation), env.action_space)
         observation, reward, terminated, truncated, info = env.step(action)
         record.add(action, observation, reward, terminated, truncated, info)
-        is_over = bool(terminated or truncated)
-        step += 1
         bar.tick(step)
+        if terminated or truncated:
+            break
     return record
 
 
@@ -182,63 +182,37 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
 
 
-class DatasetWriter:
-    """Writes episodes to a hidden folder, which becomes a dataset if no error occurs."""
+@contextmanager
+def new_dataset(
+    place: Path, dataset: str, env: gymnasium.Env[Any, Any], summary: Mapping[str, Any]
+) -> Iterator[Any]:
+    """Provide the storage of a hidden folder, which becomes a dataset if no error occurs.
 
-    def __init__(
-        self, place: Path, dataset: str, env: gymnasium.Env[Any, Any], summary: Mapping[str, Any]
-    ) -> None:
-        """Keep the folder and the id of the dataset, its environment and its description."""
-        self._place, self._dataset = place, dataset
-        self._summary = dict(summary)
-        self._env, self._count = env, 0
-
-    def __enter__(self) -> DatasetWriter:
-        root = optional("minari.storage").get_dataset_path()
-        storage = optional("minari.dataset.minari_storage").MinariStorage
-        with ExitStack() as stack, system_faults("dataset", self._dataset):
+    Raises:
+        InputError: it cannot be written.
+    """
+    root = optional("minari.storage").get_dataset_path()
+    with ExitStack() as stack:
+        with system_faults("dataset", dataset):
             remove_leftovers(root, RECORDING_PREFIX)
-            self._folder = stack.enter_context(
-                temporary_place(root, RECORDING_PREFIX, is_folder=True)
-            )
-            self._storage = storage.new(
-                self._folder / "data",
-                observation_space=self._env.observation_space,
-                action_space=self._env.action_space,
-                env_spec=self._env.spec,
+            folder = stack.enter_context(temporary_place(root, RECORDING_PREFIX, is_folder=True))
+            storage = optional("minari.dataset.minari_storage").MinariStorage.new(
+                folder / "data",
+                observation_space=env.observation_space,
+                action_space=env.action_space,
+                env_spec=env.spec,
                 data_format="hdf5",
             )
-            self._stack = stack.pop_all()
-        return self
-
-    def write(self, record: EpisodeRecord, seed: int) -> None:
-        """Add an episode.
-
-        Raises:
-            InputError: it cannot be written.
-        """
-        with system_faults("dataset", self._dataset):
-            self._storage.update_episodes([record.buffer(self._count, seed)])
-            self._storage.update_episode_metadata([record.metadata()], [self._count])
-        self._count += 1
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        with self._stack:
-            if kind is None:
-                with system_faults("dataset", self._dataset):
-                    self._finish()
-
-    def _finish(self) -> None:
-        """Turn the hidden folder into a dataset."""
-        version = optional("minari").__version__
-        summary = {"dataset_id": self._dataset, "minari_version": version, **self._summary}
-        self._storage.update_metadata(summary)
-        names = optional("minari.namespace")
-        namespace = self._dataset.rpartition("/")[0]
-        if namespace and namespace not in names.list_local_namespaces():
-            names.create_namespace(namespace)
-        open_to_others(self._folder)
-        self._folder.rename(self._place)
+        yield storage
+        with system_faults("dataset", dataset):
+            version = optional("minari").__version__
+            storage.update_metadata({"dataset_id": dataset, "minari_version": version, **summary})
+            names = optional("minari.namespace")
+            namespace = dataset.rpartition("/")[0]
+            if namespace and namespace not in names.list_local_namespaces():
+                names.create_namespace(namespace)
+            open_to_others(folder)
+            folder.rename(place)
 
 
 def open_to_others(folder: Path) -> None:
@@ -267,8 +241,6 @@ MEDIUM_POLICY, EXPERT_POLICY = "medium", "expert"
 
 DATASET_LEVELS = ("random", MEDIUM_POLICY, EXPERT_POLICY)
 
-FORCE_OPTIONS = {"configuration": "hardware", "action": "forces", "residual": False}
-
 NOISE_RANGE = (0.01, 10.0)
 """Smallest and largest standard deviation of a medium actor's noise, in units of the actions."""
 
@@ -293,7 +265,9 @@ class Expert(NamedTuple):
 
 
 EXPERT_ACTORS = {
-    "twin/PoseTracking-v0": Expert("computed_torque", FORCE_OPTIONS),
+    "twin/PoseTracking-v0": Expert(
+        "computed_torque", {"configuration": "hardware", "action": "forces", "residual": False}
+    ),
     "twin/MotionCueing-v0": Expert("tilt_law", {}),
     "twin/VibrationIsolation-v0": Expert("isolation_law", {}),
     "twin/BallBalance-v0": Expert("balance_law", {}),
@@ -335,18 +309,14 @@ def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) 
     """
     if isinstance(expert, ControllerActor):
         expert.clips_commands = True
-    limit, done = step_limit(env), 0
-    with Progress(
-        "finding the noise", limit * PROBE_EPISODES * (NOISE_HALVINGS + 2), progress
-    ) as bar:
+    limit = step_limit(env)
+    starts = count(0, limit)
+    total = limit * PROBE_EPISODES * (NOISE_HALVINGS + 2)
+    with Progress("finding the noise", total, progress) as bar:
 
         def mean_return(actor: Actor) -> float:
-            nonlocal done
-            returns = []
-            for seed in range(PROBE_EPISODES):
-                returns.append(play(env, actor, seed, bar, done).total)
-                done += limit
-            return float(np.mean(returns))
+            seeds = range(PROBE_EPISODES)
+            return float(np.mean([play(env, actor, i, bar, next(starts)).total for i in seeds]))
 
         target = 0.5 * (mean_return(RandomActor(env)) + mean_return(expert))
         lower_log, upper_log = np.log(NOISE_RANGE)
@@ -471,50 +441,35 @@ def record_dataset(
             "recording_seed": int(seed),
             **_channels(env),
         }
-        with DatasetWriter(dataset_folder, dataset, env, summary) as writer:
-            _run(
-                env, actor, np.random.SeedSequence(seed).generate_state(episodes), writer, progress
-            )
+        seeds = np.random.SeedSequence(seed).generate_state(episodes).tolist()
+        limit = step_limit(env)
+        with (
+            new_dataset(dataset_folder, dataset, env, summary) as storage,
+            Progress("recording", limit * episodes, progress) as bar,
+        ):
+            for number, episode_seed in enumerate(seeds):
+                record = play(env, actor, episode_seed, bar, number * limit)
+                with system_faults("dataset", dataset):
+                    storage.update_episodes([record.buffer(number, episode_seed)])
+                    storage.update_episode_metadata([record.metadata()], [number])
     finally:
         env.close()
     return optional("minari").load_dataset(dataset)
 
 
-class Request(NamedTuple):
-    """Actor of a recording, and the options of the environment that it acts in."""
-
-    actor: Any
-    """name, file or function of the actor; for a level, the expert's name"""
-    saved: Policy | None
-    """trained policy of that name; None for another actor"""
-    options: dict[str, Any]
-
-
-def requested(environment: str, policy: Any, options: Mapping[str, Any] | None) -> Request:
+def requested(
+    environment: str, policy: Any, options: Mapping[str, Any] | None
+) -> tuple[Any, Policy | None, dict[str, Any]]:
     """Return the actor, its trained policy and the options for the arguments of `record_dataset`.
+
+    The actor is a name, file or function; for a level, the expert's name.
 
     Raises:
         InputError: no such policy, one for another environment, or another scale of its actions.
     """
     actor, actor_options = of_level(environment, policy, options)
     trained_policy = saved_policy(actor, environment)
-    return Request(
-        actor, trained_policy, merged_options(trained_policy, actor_options, str(policy))
-    )
-
-
-def _run(
-    env: gymnasium.Env[Any, Any],
-    actor: Any,
-    seeds: Any,
-    writer: DatasetWriter,
-    progress: bool | None,
-) -> None:
-    """Record one episode for each seed."""
-    limit = step_limit(env)
-    with Progress("recording", limit * len(seeds), progress) as bar:
-        for number, seed in enumerate(seeds.tolist()):
-            writer.write(play(env, actor, seed, bar, number * limit), seed)
+    return actor, trained_policy, merged_options(trained_policy, actor_options, str(policy))
 
 
 def _place(dataset: Any) -> Path:

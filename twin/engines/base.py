@@ -30,9 +30,9 @@ from twin.basics.files import as_path, read_arrays, remove_oldest
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.ball import Ball, as_ball, as_start
 from twin.model.engine import FIDELITIES, Fidelity, State
-from twin.model.machine_base import ZERO_VECTOR, LegCoordinates
+from twin.model.machine_base import ZERO_VECTOR, LegCoordinates, null_space
 from twin.model.machine_model import MachineModel, as_model
-from twin.plant.drives import drive_timestep
+from twin.plant.drives import drive_timestep, round_step
 
 MAGIC = b"twin-state-3\n"
 
@@ -587,14 +587,7 @@ def suitable_timestep(platform: MachineModel) -> float:
         return 1e-3
     fastest_mode = float(np.abs(linearise(platform).modes).max())
     step_limit = 2.0 * np.pi / fastest_mode / STEPS_PER_PERIOD if fastest_mode > 0.0 else np.inf
-    steps = (
-        float(f"{leading_digit}e-{power}") for power in range(3, 12) for leading_digit in (5, 2, 1)
-    )
-    return (
-        1e-3
-        if step_limit >= 1e-3
-        else next(candidate for candidate in steps if candidate <= step_limit)
-    )
+    return round_step(step_limit)
 
 
 @lru_cache(maxsize=8)
@@ -602,9 +595,7 @@ def linearise(platform: MachineModel) -> Linearisation:
     """Return a machine's accelerations about home per displacement and velocity, no gravity."""
     floating = MachineModel(platform.parameters.model_copy(update={"gravity": 0.0}), like=platform)
     no_forces = np.zeros(platform.n_actuators)
-    # Directions that the constraints leave free, from the singular value decomposition.
-    constraints = platform.constraints(platform.home)
-    free_motions = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
+    free_motions = null_space(platform.constraints(platform.home))
     size = free_motions.shape[1] + platform.n_deflections
 
     def accelerations(displacements: FloatArray, velocities: FloatArray) -> FloatArray:

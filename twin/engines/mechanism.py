@@ -540,7 +540,13 @@ def make_mechanism(
         bodies=_parents_first(bodies),
         points=(
             *_platform_points(parameters.platform.joints.points),
-            *(point for leg in legs for point in leg.points),
+            *chain.from_iterable(
+                (
+                    Point(f"leg_{leg_geometry.number}_base_joint", BASE_NAME, leg_geometry.base),
+                    *leg.points,
+                )
+                for leg, (_, leg_geometry) in zip(legs, legs_with_geometry, strict=True)
+            ),
         ),
         loops=tuple(loop for leg in legs for loop in leg.loops),
         actuators=tuple(leg.actuator for leg in legs),

@@ -164,7 +164,7 @@ def motion_table(motion: Motion) -> str:
 
 def force_location(platform: MachineModel) -> Where:
     """Return where forces are measured: in the motors of a machine with drives, else on legs."""
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     return "motors" if all(drive is not None for drive in drives) else "legs"
 
 

@@ -444,39 +444,31 @@ class DriveCascade:
         rates, setpoint = self._field("command_rates"), self._field("setpoint")
         forces = None if self._takes_positions else self._field("command_forces")
         if setpoint is None and rates is None and forces is None:
-            setpoint, forces = self._holding_setpoint(measurement), None
+            setpoint = measurement.coordinates.copy() if self._setpoint is None else self._setpoint
+        self._setpoint = setpoint
+        if setpoint is None:
+            self._is_loop_closed = False
+        elif self._takes_positions:
+            rates = None
         else:
-            self._setpoint = setpoint
-        if setpoint is not None and self._takes_positions:
-            return self._record_command(Command(setpoint, "position"), "setpoint")
-        if setpoint is not None:
             rates = self._speeds(
                 setpoint, self._zero_rates if rates is None else rates, measurement
             )
-            self.command_fields = {"setpoint": setpoint}
-        else:
-            self._is_loop_closed, self.command_fields = False, {}
-        if rates is None:
-            assert forces is not None
-            return self._record_command(Command(forces, "force"), "command_forces")
+        fields = {"setpoint": setpoint, "command_forces": forces, "command_rates": rates}
+        self.command_fields = {
+            name: values for name, values in fields.items() if values is not None
+        }
+        if rates is not None:
+            return Command(rates, "velocity", forces)
         if forces is not None:
-            self.command_fields["command_forces"] = forces
-        return self._record_command(Command(rates, "velocity", forces), "command_rates")
+            return Command(forces, "force")
+        assert setpoint is not None
+        return Command(setpoint, "position")
 
     def _field(self, name: str) -> FloatArray | None:
         """Return a field `(n,)` of the command in force, clipped to a plausible magnitude."""
         value = None if self._command is None else self._command.values.get(name)
         return None if value is None else np.clip(value, -MAX_MAGNITUDE, MAX_MAGNITUDE)
-
-    def _record_command(self, command: Command, field: str) -> Command:
-        self.command_fields[field] = command.values
-        return command
-
-    def _holding_setpoint(self, measurement: Measurement) -> FloatArray:
-        """Return the setpoint `(n,)` to hold: the last one, or where the machine is."""
-        if self._setpoint is None:
-            self._setpoint = measurement.coordinates.copy()
-        return self._setpoint
 
     def _speeds(
         self, setpoint: FloatArray, rates: FloatArray, measurement: Measurement
@@ -629,10 +621,8 @@ class EmulatedMachine:
 
     def _switch_phase(self) -> None:
         """Switch to the phase of the present time."""
-        new_phase = max(
-            (phase for phase in self._phases if phase.begin <= self.time + 0.5 * self.period),
-            key=lambda phase: phase.begin,
-        )
+        latest = self.time + 0.5 * self.period
+        new_phase = [phase for phase in self._phases if phase.begin <= latest][-1]
         if new_phase is not self._phase:
             previous, self._phase = self._phase, new_phase
             if new_phase.engine is not previous.engine:

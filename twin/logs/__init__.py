@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.logs.checks import check_log, leg_coordinates
+from twin.logs.checks import check_log
 from twin.logs.files import read_log, sha256_of, write_log
 from twin.logs.log import Channel, Finding, Log, join, signal_units
 from twin.logs.mapping import LogMapping
@@ -18,7 +18,6 @@ __all__ = [
     "aligned",
     "check_log",
     "join",
-    "leg_coordinates",
     "log_of",
     "read_log",
     "sha256_of",

@@ -188,20 +188,6 @@ def _limits(machine: MachineModel) -> dict[str, tuple[Any, Any]]:
     return limits
 
 
-def leg_coordinates(log: Log, machine: MachineModel) -> Channel:
-    """Return the actuator coordinates of the recorded poses, as a channel at their times.
-
-    With `time_offset` they give the time between a tracker and the encoders.
-
-    Raises:
-        InputError: no channel `pose`, or poses that the machine cannot have.
-        UnreachablePoseError: a leg cannot reach a pose.
-    """
-    pose = log["pose"]
-    values = machine.inverse_kinematics(pose.values)
-    return Channel("coordinates", pose.time, values, (machine.coordinate_unit,))
-
-
 def leg_findings(log: Log, machine: MachineModel | None) -> list[Finding]:
     """Return legs that copy each other and, with a machine and poses, legs in wrong columns."""
     findings = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_instance
+from twin.basics.arrays import FloatArray, as_instance, without
 from twin.kernels.plant.columns import FORCE_MODE, VELOCITY_MODE
 from twin.logs.log import POSE_UNITS, TWIST_UNITS, Channel, Log
 from twin.simulation.simulate import Trajectory
@@ -34,8 +34,8 @@ def log_of(trajectory: Trajectory) -> Log:
     time = checked_trajectory.signals.get("time", np.empty(0))
     units_of_signals = {
         **dict.fromkeys(("setpoint", "measured"), unit),
-        **{"limited": "1", "command_forces": force, "command_rates": f"{unit}/s"},
-    }
+        "limited": "1", "command_forces": force, "command_rates": f"{unit}/s",
+    }  # fmt: skip
     for name, values in _with_known_commands(checked_trajectory.signals).items():
         rows = values.reshape(len(values), -1)
         if name == "inertial":
@@ -52,11 +52,7 @@ def log_of(trajectory: Trajectory) -> Log:
 
 def _with_known_commands(signals: dict[str, FloatArray]) -> dict[str, FloatArray]:
     """Return signals with commands renamed by their mode, if the mode never changes."""
-    commands = {
-        key: value
-        for key, value in signals.items()
-        if key not in ("command_mode", "command_feedforward")
-    }
+    commands = without(signals, "command_mode", "command_feedforward")
     modes = set(signals.get("command_mode", np.empty(0)).tolist())
     if modes == {float(FORCE_MODE)}:
         commands["command_forces"] = commands.pop("command")

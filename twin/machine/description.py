@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from twin.basics.arrays import FloatArray, read_only, rotation_matrix
+from twin.basics.arrays import FloatArray, read_only, rotation_matrix, without
 from twin.machine.body import RigidBody
 from twin.machine.file.configuration import Configurations
 from twin.machine.file.drawing import Appearance
-from twin.machine.hardware.drive import CascadeGains, InertialSensor
+from twin.machine.hardware.drive import AnyDrive, CascadeGains, InertialSensor
 from twin.machine.layout.joints import Home, JointLayout
 from twin.machine.legs import LEG_KINDS
-from twin.machine.legs.leg import Leg, LegGeometry
+from twin.machine.legs.leg import Leg, LegGeometry, check_numbers
 from twin.machine.mobility import dependent_rows, scaled
 from twin.machine.quantity import Acceleration, Length, Table, Whole, merged, problem
 
@@ -56,7 +56,7 @@ def complete_variants(content: Any) -> Any:
     if not isinstance(variants, (list, tuple)):
         raise problem("variant", "must be a list of tables, each headed [[variant]]")
     if not isinstance(leg, dict):
-        return {key: value for key, value in content.items() if key != "variant"}
+        return without(content, "variant")
     return content | {"variant": [_complete(i, leg, entry) for i, entry in enumerate(variants)]}
 
 
@@ -64,7 +64,7 @@ def _complete(index: int, leg: dict[str, Any], variant: Any) -> Any:
     """Return a variant with the whole table of its legs: those of all, with its changes."""
     if not isinstance(variant, dict) or "leg" in variant:
         return variant
-    leg_changes = {key: value for key, value in variant.items() if key not in ("legs", "source")}
+    leg_changes = without(variant, "legs", "source")
     kind = leg_changes.get("kind", leg.get("kind"))
     if kind != leg.get("kind"):
         raise problem(
@@ -79,22 +79,13 @@ def check_variants(variants: tuple[Variant, ...], count: int) -> None:
     """Raise a problem unless variants name only legs 1 to `count`, each in one variant."""
     variant_of_leg: dict[int, int] = {}
     for index, variant in enumerate(variants):
+        check_numbers(f"variant.{index}.legs", variant.legs, count)
         for number in variant.legs:
-            if not 1 <= number <= count:
-                raise problem(f"variant.{index}.legs", f"there is no leg {number} of {count}")
             if number in variant_of_leg:
                 raise problem(
                     f"variant.{index}.legs", f"leg {number} is listed before; list each leg once"
                 )
             variant_of_leg[number] = index
-
-
-def all_legs(leg: Leg, variants: tuple[Variant, ...], count: int) -> tuple[Leg, ...]:
-    """Return the complete parameters of every leg, leg 1 first."""
-    if not variants:
-        return (leg,) * count
-    variant_legs = {number: variant.leg for variant in variants for number in variant.legs}
-    return tuple([variant_legs.get(number, leg) for number in range(1, count + 1)])
 
 
 class Base(Table):
@@ -148,7 +139,16 @@ class MachineDescription(Table):
     @property
     def legs(self) -> tuple[Leg, ...]:
         """Complete parameters of every leg, leg 1 first."""
-        return all_legs(self.leg, self.variant, len(self.base.joints.points))
+        legs = [self.leg] * len(self.base.joints.points)
+        for variant in self.variant:
+            for number in variant.legs:
+                legs[number - 1] = variant.leg
+        return tuple(legs)
+
+    @property
+    def drives(self) -> list[AnyDrive | None]:
+        """Drives of the legs; None for an ideal actuator."""
+        return [leg.drive for leg in self.legs]
 
     def leg_table(self, number: int) -> str:
         """Return the dotted path of the table that describes leg `number` (from 1)."""

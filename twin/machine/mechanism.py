@@ -145,12 +145,17 @@ def drawing(base: FloatArray, top: FloatArray, thickness: float, ends: Ends) -> 
     )
 
 
+def unit_circle(count: int) -> FloatArray:
+    """Return points `(count, 2)` at even steps on a circle of radius 1."""
+    angles = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
 def _outline(points: FloatArray, radius: float, margin: float) -> FloatArray:
     """Return the joints' x and y moved outwards by a margin [m]; a circle if they are collinear."""
     principal_sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     if principal_sizes[1] < 1e-2 * radius:
-        angles = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
-        return read_only(radius * np.stack([np.cos(angles), np.sin(angles)], axis=1))
+        return read_only(radius * unit_circle(24))
     distances = np.maximum(np.linalg.norm(points, axis=1), max(margin, 1e-2 * radius))
     return read_only(points * (1.0 + margin / distances)[:, None])
 
@@ -304,6 +309,7 @@ class LegMechanism(NamedTuple):
     bodies: tuple[Body, ...]
     actuator: Actuator
     points: tuple[Point, ...]
+    """points on it, beside its base joint and its joint on the platform"""
     loops: tuple[Loop, ...]
     deflection: tuple[str, ...] = ()
     frictions: tuple[Friction, ...] = ()
@@ -338,4 +344,21 @@ def bracket(number: int, foot: FloatArray, drawing: Drawing) -> Cylinder:
     top_of_plate = np.array([foot[0], foot[1], drawing.base_top])
     return Cylinder(
         f"base_bracket_{number}", "joint", 0.8 * drawing.base_joint_radius, top_of_plate, foot
+    )
+
+
+def tube_shapes(name: str, radius: float, length: float) -> tuple[Shape, ...]:
+    """Return the tube of a leg's housing from the body's origin along z, and its collar."""
+    end = length * Z_AXIS
+    return (
+        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end),
+        Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end, 1.005 * end),
+    )
+
+
+def rod_shapes(name: str, radius: float, length: float, drawing: Drawing) -> tuple[Shape, ...]:
+    """Return the rod of a leg, down from its tip at the body's origin, and the ball there."""
+    return (
+        Cylinder(f"{name}_shaft", "rod", radius, -length * Z_AXIS, ORIGIN),
+        Sphere(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, ORIGIN),
     )

@@ -25,16 +25,18 @@ def scaled(rows: FloatArray, length: float) -> FloatArray:
 def free_motions(rows: FloatArray) -> FloatArray:
     """Return `(k, 6)` orthonormal scaled twists that the scaled rows `(m, 6)` leave free."""
     _, singular_values, twists = np.linalg.svd(rows)
-    rank = int((singular_values >= RANK_TOLERANCE * singular_values.max()).sum())
-    return canonical.basis(twists[rank:].T).T
+    return canonical.basis(twists[_rank(singular_values) :].T).T
 
 
 def dependent_rows(rows: FloatArray) -> list[int]:
     """Return the indices of the scaled rows `(m, 6)` that depend on each other."""
     left_vectors, singular_values, _ = np.linalg.svd(rows)
-    rank = int((singular_values >= RANK_TOLERANCE * singular_values.max()).sum())
-    fractions = np.linalg.norm(left_vectors[:, rank:], axis=1)
+    fractions = np.linalg.norm(left_vectors[:, _rank(singular_values) :], axis=1)
     return [int(i) for i in np.flatnonzero(fractions > DIRECTION_TOLERANCE)]
+
+
+def _rank(singular_values: FloatArray) -> int:
+    return int((singular_values >= RANK_TOLERANCE * singular_values.max()).sum())
 
 
 def describe_twists(motions: FloatArray, length: float) -> list[str]:

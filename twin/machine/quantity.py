@@ -26,14 +26,14 @@ STANDARD_GRAVITY = 9.80665
 """[m/s2] Standard gravity, which turns masses into weights."""
 
 UNIT_QUANTITIES = {
-    **{"m": "length", "rad": "angle", "kg": "mass", "kg m2": "moment of inertia", "W": "power"},
-    **{"kg/m3": "density", "N": "force", "N m": "torque", "s": "time", "Hz": "frequency"},
-    **{"m/s": "speed", "rad/s": "angular speed", "m/s2": "acceleration", "N/m": "stiffness"},
-    **{"rad/s2": "angular acceleration", "N s/m": "damping", "1/s": "rate", "1/s2": "rate squared"},
-    **{"N m/rad": "rotary stiffness", "N m s/rad": "rotary damping"},
-    **{"A": "current", "N/A": "force per current", "N m/A": "torque per current"},
+    "m": "length", "rad": "angle", "kg": "mass", "kg m2": "moment of inertia", "W": "power",
+    "kg/m3": "density", "N": "force", "N m": "torque", "s": "time", "Hz": "frequency",
+    "m/s": "speed", "rad/s": "angular speed", "m/s2": "acceleration", "N/m": "stiffness",
+    "rad/s2": "angular acceleration", "N s/m": "damping", "1/s": "rate", "1/s2": "rate squared",
+    "N m/rad": "rotary stiffness", "N m s/rad": "rotary damping",
+    "A": "current", "N/A": "force per current", "N m/A": "torque per current",
     "degC": "temperature",
-}
+}  # fmt: skip
 """Name of the quantity of every SI unit."""
 
 MAX_UNITS_LISTED = 8
@@ -97,72 +97,64 @@ OUNCE_FORCE = OUNCE * STANDARD_GRAVITY
 
 UNITS: dict[str, dict[str, float]] = {
     "m": {
-        **{"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "nm": 1e-9},
-        **{"in": INCH, "inch": INCH, "mil": 1e-3 * INCH, "ft": FOOT},
+        "m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "nm": 1e-9,
+        "in": INCH, "inch": INCH, "mil": 1e-3 * INCH, "ft": FOOT,
     },
     "rad": {
-        **{"rad": 1.0, "mrad": 1e-3, "urad": 1e-6, "deg": DEGREE, "°": DEGREE, "rev": 360 * DEGREE},
-        **{"arcmin": DEGREE / 60, "arcsec": DEGREE / 3600},
+        "rad": 1.0, "mrad": 1e-3, "urad": 1e-6, "deg": DEGREE, "°": DEGREE, "rev": 360 * DEGREE,
+        "arcmin": DEGREE / 60, "arcsec": DEGREE / 3600,
     },
     "kg": {"kg": 1.0, "g": 1e-3, "t": 1e3, "lb": POUND, "lbm": POUND, "oz": OUNCE},
     "kg m2": {
-        **{"kg m2": 1.0, "kg cm2": 1e-4, "kg mm2": 1e-6, "g cm2": 1e-7, "g mm2": 1e-9},
-        **{"lb in2": POUND * INCH**2, "lb ft2": POUND * FOOT**2, "oz in2": OUNCE * INCH**2},
-        **{"lbf in s2": POUND_FORCE * INCH, "lbf ft s2": POUND_FORCE * FOOT},
-        **{"ozf in s2": OUNCE_FORCE * INCH},
+        "kg m2": 1.0, "kg cm2": 1e-4, "kg mm2": 1e-6, "g cm2": 1e-7, "g mm2": 1e-9,
+        "lb in2": POUND * INCH**2, "lb ft2": POUND * FOOT**2, "oz in2": OUNCE * INCH**2,
+        "lbf in s2": POUND_FORCE * INCH, "lbf ft s2": POUND_FORCE * FOOT,
+        "ozf in s2": OUNCE_FORCE * INCH,
     },
     "kg/m3": {"kg/m3": 1.0, "g/cm3": 1e3, "kg/dm3": 1e3, "lb/in3": POUND / INCH**3},
     "N": {
-        **{"N": 1.0, "kN": 1e3, "mN": 1e-3, "lbf": POUND_FORCE, "ozf": OUNCE_FORCE},
-        **{"kgf": STANDARD_GRAVITY, "gf": 1e-3 * STANDARD_GRAVITY},
+        "N": 1.0, "kN": 1e3, "mN": 1e-3, "lbf": POUND_FORCE, "ozf": OUNCE_FORCE,
+        "kgf": STANDARD_GRAVITY, "gf": 1e-3 * STANDARD_GRAVITY,
     },
     "m/s": {
-        **{"m/s": 1.0, "mm/s": 1e-3, "cm/s": 1e-2, "um/s": 1e-6, "m/min": 1 / 60},
-        **{"mm/min": 1e-3 / 60, "in/s": INCH, "in/min": INCH / 60, "ft/s": FOOT},
+        "m/s": 1.0, "mm/s": 1e-3, "cm/s": 1e-2, "um/s": 1e-6, "m/min": 1 / 60,
+        "mm/min": 1e-3 / 60, "in/s": INCH, "in/min": INCH / 60, "ft/s": FOOT,
     },
     "m/s2": {
-        **{
-            "m/s2": 1.0,
-            "mm/s2": 1e-3,
-            "cm/s2": 1e-2,
-            "g": STANDARD_GRAVITY,
-            "mg": 1e-3 * STANDARD_GRAVITY,
-        },
-        **{"in/s2": INCH, "ft/s2": FOOT},
+        "m/s2": 1.0, "mm/s2": 1e-3, "cm/s2": 1e-2,
+        "g": STANDARD_GRAVITY, "mg": 1e-3 * STANDARD_GRAVITY,
+        "in/s2": INCH, "ft/s2": FOOT,
     },
     "rad/s": {
-        **{"rad/s": 1.0, "mrad/s": 1e-3, "deg/s": DEGREE, "°/s": DEGREE, "deg/h": DEGREE / 3600},
-        **{"rpm": math.pi / 30.0, "rev/s": 2 * math.pi},
+        "rad/s": 1.0, "mrad/s": 1e-3, "deg/s": DEGREE, "°/s": DEGREE, "deg/h": DEGREE / 3600,
+        "rpm": math.pi / 30.0, "rev/s": 2 * math.pi,
     },
     "rad/s2": {"rad/s2": 1.0, "deg/s2": DEGREE, "°/s2": DEGREE},
     "N m": {
-        **{"N m": 1.0, "Nm": 1.0, "kN m": 1e3, "N cm": 1e-2, "Ncm": 1e-2, "N mm": 1e-3},
-        **{"Nmm": 1e-3, "mN m": 1e-3, "mNm": 1e-3},
-        **{
-            "kgf m": STANDARD_GRAVITY,
-            "kgf cm": 1e-2 * STANDARD_GRAVITY,
-            "gf cm": 1e-5 * STANDARD_GRAVITY,
-        },
-        **{"kg cm": 1e-2 * STANDARD_GRAVITY, "g cm": 1e-5 * STANDARD_GRAVITY},
-        **{"lbf in": POUND_FORCE * INCH, "lbf ft": POUND_FORCE * FOOT},
-        **{"lb in": POUND_FORCE * INCH, "lb ft": POUND_FORCE * FOOT},
-        **{"ozf in": OUNCE_FORCE * INCH, "oz in": OUNCE_FORCE * INCH},
+        "N m": 1.0, "Nm": 1.0, "kN m": 1e3, "N cm": 1e-2, "Ncm": 1e-2, "N mm": 1e-3,
+        "Nmm": 1e-3, "mN m": 1e-3, "mNm": 1e-3,
+        "kgf m": STANDARD_GRAVITY, "kgf cm": 1e-2 * STANDARD_GRAVITY,
+        "gf cm": 1e-5 * STANDARD_GRAVITY,
+        "kg cm": 1e-2 * STANDARD_GRAVITY, "g cm": 1e-5 * STANDARD_GRAVITY,
+        "lbf in": POUND_FORCE * INCH, "lbf ft": POUND_FORCE * FOOT,
+        "lb in": POUND_FORCE * INCH, "lb ft": POUND_FORCE * FOOT,
+        "ozf in": OUNCE_FORCE * INCH, "oz in": OUNCE_FORCE * INCH,
     },
     "W": {"W": 1.0, "kW": 1e3, "mW": 1e-3, "hp": 550 * POUND_FORCE * FOOT},
     "N/m": {
-        **{"N/m": 1.0, "kN/m": 1e3, "MN/m": 1e6, "N/mm": 1e3, "N/um": 1e6},
-        **{"lbf/in": POUND_FORCE / INCH, "lbf/ft": POUND_FORCE / FOOT},
+        "N/m": 1.0, "kN/m": 1e3, "MN/m": 1e6, "N/mm": 1e3, "N/um": 1e6,
+        "lbf/in": POUND_FORCE / INCH, "lbf/ft": POUND_FORCE / FOOT,
     },
     "N s/m": {
-        **{"N s/m": 1.0, "Ns/m": 1.0, "kN s/m": 1e3, "N s/mm": 1e3},
+        "N s/m": 1.0, "Ns/m": 1.0, "kN s/m": 1e3, "N s/mm": 1e3,
         "lbf s/in": POUND_FORCE / INCH,
     },
     "N m/rad": {
-        **{"N m/rad": 1.0, "Nm/rad": 1.0, "kN m/rad": 1e3, "N m/deg": 1 / DEGREE},
+        "N m/rad": 1.0, "Nm/rad": 1.0, "kN m/rad": 1e3, "N m/deg": 1 / DEGREE,
         "lbf in/rad": POUND_FORCE * INCH,
     },
     "N m s/rad": {
-        **{"N m s/rad": 1.0, "N m/krpm": 0.03 / math.pi, "Nm/krpm": 0.03 / math.pi},
+        "N m s/rad": 1.0, "N m/krpm": 0.03 / math.pi, "Nm/krpm": 0.03 / math.pi,
     },
     "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0},
     "Hz": {"Hz": 1.0, "kHz": 1e3},
@@ -172,7 +164,7 @@ UNITS: dict[str, dict[str, float]] = {
     "N/A": {"N/A": 1.0, "kN/A": 1e3},
     "N m/A": {"N m/A": 1.0, "Nm/A": 1.0, "mN m/A": 1e-3, "mNm/A": 1e-3},
     "degC": {"degC": 1.0},
-}
+}  # fmt: skip
 """SI unit -> the units of its kind as they are written, with their factors.
 
 Exact by definition: inch, pound, standard gravity. "kg*mm^2", "kg-mm2" and "kg mm²" are "kg mm2".
@@ -194,12 +186,9 @@ def factor(given: str, unit: str) -> float:
     listed = [*close_units, *(name for name in known_units if name not in close_units)][
         :MAX_UNITS_LISTED
     ]
+    mismatch = f"{given!r} is no unit of {UNIT_QUANTITIES[unit]}: " if given else ""
     if unit_kinds:
         mismatch = f"{given!r} is a unit of {unit_kinds[0]}, not of {UNIT_QUANTITIES[unit]}: "
-    elif given:
-        mismatch = f"{given!r} is no unit of {UNIT_QUANTITIES[unit]}: "
-    else:
-        mismatch = ""
     raise ValueError(
         f"no unit of the right kind; {mismatch}write the number with one of "
         f"{', '.join(listed)}{', ...' if len(known_units) > len(listed) else ''}"
@@ -250,12 +239,10 @@ def to_si(value: Any, unit: str) -> float:
         match = QUANTITY_PATTERN.fullmatch(value.strip())
         if match is None:
             raise ValueError(f"{value!r} is not a number with a unit, such as '1.5 {unit}'")
-        number, given_unit = (
-            match[1],
-            " ".join(HYPHEN_PATTERN.sub(" ", match[2].translate(UNIT_SPELLINGS)).split()),
-        )
+        number = match[1]
+        given_unit = HYPHEN_PATTERN.sub(" ", match[2].translate(UNIT_SPELLINGS))
         try:
-            unit_factor = factor(given_unit, unit)
+            unit_factor = factor(" ".join(given_unit.split()), unit)
         except ValueError as error:
             raise ValueError(f"{value!r} has {error}") from None
         try:

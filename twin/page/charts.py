@@ -347,13 +347,8 @@ class LiveCharts:
             self._clear()
             self._build(history.charts, names_shown)
         self._open_difference(history)
-        control_values = (
-            self.window.value,
-            self.back.value,
-            self.hold.value,
-            self.fitted.value,
-        )
-        state = (history.changes, *control_values, self.shown)
+        controls = (self.window, self.back, self.hold, self.fitted)
+        state = (history.changes, *(control.value for control in controls), self.shown)
         present_time = self._clock()
         if (
             state == self._drawn

@@ -299,11 +299,6 @@ class EnvironmentSession:
             raise
 
     @property
-    def time(self) -> float:
-        """Time [s] of all episodes since the last reset."""
-        return self._time
-
-    @property
     def scene(self) -> Scene:
         """Present scene, with the reference pose as a ghost.
 
@@ -340,7 +335,7 @@ class EnvironmentSession:
             InputError: not a whole number from 0.
         """
         self._first_seed, self.episode, self.stopped = whole_number(seed, "seed", 0), 0, ""
-        self._time = self._time_left = 0.0
+        self.time = self._time_left = 0.0
         self.history.clear()
         self._next_record = 0.0
         self._next()
@@ -350,7 +345,7 @@ class EnvironmentSession:
         self._time_left += max(duration, 0.0)
         while self._time_left >= self.period * (1.0 - 1e-9) and not self.stopped:
             self._time_left -= self.period
-            self._time += self.period
+            self.time += self.period
             if self._reason:
                 self._pause_left -= self.period
                 if self._pause_left <= 0.0:
@@ -374,7 +369,7 @@ class EnvironmentSession:
         self._reason, self.returned, self.steps = "", 0.0, 0
         self._started = False
         if len(self.history):
-            self.history.append(self._time, {})
+            self.history.append(self.time, {})
 
     def _step(self) -> None:
         if not self._started and hasattr(self._driver, "begin"):
@@ -384,9 +379,9 @@ class EnvironmentSession:
         self._observation, reward, terminated, truncated, info = self._env.step(action)
         self.returned += reward
         self.steps += 1
-        if self._time >= self._next_record or terminated or truncated:
-            self._next_record = max(self._next_record + HISTORY_INTERVAL, self._time)
-            self.history.append(self._time, self._charts.values(info, action, self.returned))
+        if self.time >= self._next_record or terminated or truncated:
+            self._next_record = max(self._next_record + HISTORY_INTERVAL, self.time)
+            self.history.append(self.time, self._charts.values(info, action, self.returned))
         if terminated or truncated:
             self._reason = info["termination"] or "time is up"
             self._pause_left = END_PAUSE

@@ -58,10 +58,8 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
             nonlocal aspect, until, stacked
             with turn_lock:  # viser calls from several threads; controls that move close their tab
                 previous_aspect, aspect = aspect, client.camera.aspect
-                stack, stacked = (
-                    aspect < STACKING_ASPECT and not stacked,
-                    stacked or aspect < STACKING_ASPECT,
-                )
+                stack = aspect < STACKING_ASPECT and not stacked
+                stacked |= stack
             if stack:
                 stack_above(client, panel)
             if abs(aspect - previous_aspect) > 0.01 * previous_aspect and monotonic() < until:

@@ -69,21 +69,12 @@ class ShadowPage:
         server.gui.add_html(note("Machine as it is measured; the twin orange over it.", "colours"))
         self.difference, self.alarms = server.gui.add_html(""), server.gui.add_html("")
         charts = (
-            Chart(
-                "place",
-                "Position of machine less twin",
-                "um",
-                AXIS_NAMES,
-                MICRO_SCALE,
-                min_extent=MIN_CHART_RANGE,
-            ),
-            Chart(
-                "angle",
-                "Angle of machine less twin",
-                "urad",
-                AXIS_NAMES,
-                MICRO_SCALE,
-                min_extent=MIN_CHART_RANGE,
+            *(
+                Chart(name, title, unit, AXIS_NAMES, MICRO_SCALE, min_extent=MIN_CHART_RANGE)
+                for name, title, unit in (
+                    ("place", "Position of machine less twin", "um"),
+                    ("angle", "Angle of machine less twin", "urad"),
+                )
             ),
             Chart(
                 "residuals",

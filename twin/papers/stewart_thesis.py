@@ -254,7 +254,7 @@ def actuator_modes(platform: MachineModel) -> ActuatorModes:
     masses = np.full(len(rates), np.inf)
     is_movable = rates > MOBILITY_TOLERANCE * rates[0]
     masses[is_movable] = 1.0 / rates[is_movable]
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     motor = np.mean([0.0 if drive is None else drive.reflected().inertia for drive in drives])
     return ActuatorModes(masses + motor, shapes)
 

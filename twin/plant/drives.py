@@ -333,6 +333,12 @@ def drive_timestep(platform: MachineModel) -> float:
     return longest_drive_step(platform, drive_constants(platform, TINY_STEP))
 
 
+def round_step(limit: float) -> float:
+    """Return the longest of 1, 0.5, 0.2, 0.1, 0.05, ... ms that is not above a limit [s]."""
+    steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))
+    return next(step for step in steps if step <= min(limit, 1e-3))
+
+
 def _stable_step(
     response: FloatArray, largest_response: float, stiffness: FloatArray, damping: FloatArray
 ) -> float:
@@ -392,7 +398,7 @@ def equivalent_inertia(platform: MachineModel, response: FloatArray | None = Non
     response = mobility(platform) if response is None else response
     own_response = np.maximum(np.diag(response), MIN_RESPONSE)
     leg_inertia = 1.0 / np.maximum(response.sum(axis=1), MIN_RESPONSE_FRACTION * own_response)
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     motor_inertia = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
     return np.asarray(leg_inertia + motor_inertia)
 

@@ -157,17 +157,6 @@ class Hypothesis(NamedTuple):
     note: str = ""
 
 
-class Findings(NamedTuple):
-    """Findings of a window on all hypotheses; arrays with one entry for each."""
-
-    statistics: FloatArray
-    """statistic g of each"""
-    sizes: FloatArray
-    """estimate of each: its first coefficient, or the norm of all"""
-    explained_fractions: FloatArray
-    """fraction of the energy beyond the healthy energy that each explains"""
-
-
 class LikelihoodWindow:
     """Sums over an exponential window of blocks."""
 
@@ -301,10 +290,14 @@ class CauseDetector:
     def known_part(self, columns: FloatArray) -> FloatArray:
         """Return the residual `(n,)` of a block that active causes explain, from F `(n, k)`."""
         known_columns = self._known_columns()
-        return np.asarray(columns[:, known_columns] @ self.window.estimate(known_columns)[1])
+        return columns[:, known_columns] @ self.window.estimate(known_columns)[1]
 
-    def findings(self) -> Findings:
-        """Return the findings on each hypothesis in addition to the active causes."""
+    def findings(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return statistic, size and explained fraction of each hypothesis.
+
+        All are beyond what the active causes explain. A size is the first coefficient or the norm
+        of all; a fraction is that of the energy beyond the healthy energy.
+        """
         known_columns = self._known_columns()
         known_statistic, _ = self.window.estimate(known_columns)
         rows = []
@@ -320,7 +313,7 @@ class CauseDetector:
             unexplained = self.window.energy - self.window.healthy_energy - base
             rows.append((energy, size, energy / max(unexplained, energy, SUM_FLOOR)))
         energies, sizes, explained_fractions = np.array(rows).T
-        return Findings(energies / self.inflation, sizes, explained_fractions)
+        return energies / self.inflation, sizes, explained_fractions
 
     def update(self, time: float, allowance: FloatArray | float = 0.0) -> list[Alarm]:
         """Return the alarms that are new after a block at `time` [s].
@@ -331,8 +324,7 @@ class CauseDetector:
         """
         if not self.is_full:
             return []
-        findings = self.findings()
-        statistics, sizes, _ = findings
+        statistics, sizes, explained_fractions = self.findings()
         min_sizes, magnitudes = self._min_sizes + allowance, np.abs(sizes)
         relative_sizes = np.minimum(magnitudes / min_sizes, 1.0)
         self.ratios = np.sqrt(statistics / self.thresholds) * relative_sizes
@@ -342,7 +334,7 @@ class CauseDetector:
         if self.suspected_since is None:
             self.suspected_since, self.onset_sizes = time, sizes
         elapsed = time - self.suspected_since
-        winner = self._winner(findings, elapsed)
+        winner = self._winner(explained_fractions, elapsed)
         if not is_fault.any() or (winner is not None and not is_fault[winner]):
             # There is no fault, or its likeliest cause is too small for a report.
             self.suspected_since = self.leading = None
@@ -358,17 +350,17 @@ class CauseDetector:
                 return self._raise_alarm(time, self._hypotheses[index], sizes[index])
         return []
 
-    def _winner(self, findings: Findings, elapsed: float) -> int | None:
+    def _winner(self, explained_fractions: FloatArray, elapsed: float) -> int | None:
         """Return the index of the hypothesis that is certain; None where none is.
 
         A hypothesis is certain that is `MIN_LIKELIHOOD_RATIO` times likelier than other causes.
 
         Args:
-            findings: findings of the window.
+            explained_fractions: those of `findings`.
             elapsed: [s] time since the suspicion began.
         """
         observations = 1.0 + min(elapsed, 2.0 * FORGETTING_TIME) / CORRELATION_TIME
-        scores = -observations * np.log(1.0 - findings.explained_fractions + MODEL_ERROR)
+        scores = -observations * np.log(1.0 - explained_fractions + MODEL_ERROR)
         scores -= self._counts * log(observations)
         unexplained, indices = self._unexplained_indices, range(len(scores))
         best = max((k for k in indices if k not in unexplained), key=lambda k: scores[k])

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, rotation_matrix
+from twin.basics.arrays import FloatArray, outer, rotation_matrix
 from twin.control.gains import drive_model
 from twin.kernels.kinematics import inverse_kinematics_batch
 from twin.shadow.model import ShadowModel
@@ -261,9 +261,9 @@ class HealthyLaw:
         products = np.einsum("bni,bn->ni", rows, residuals)
         scale = np.sqrt(np.einsum("nii->ni", squares))
         scale[scale == 0.0] = 1.0
-        normalised = squares / (scale[:, :, None] * scale[:, None, :])
+        normalised = squares / outer(scale, scale)
         normalised += PRIOR_FRACTION * np.eye(REGRESSOR_COUNT)
-        inverse = np.linalg.inv(normalised) / (scale[:, :, None] * scale[:, None, :])
+        inverse = np.linalg.inv(normalised) / outer(scale, scale)
         self.coefficients = np.einsum("nij,nj->ni", inverse, products)
         self.friction_rise = np.zeros(len(squares))
         errors = residuals - np.einsum("bni,ni->bn", rows, self.coefficients)

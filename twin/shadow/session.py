@@ -84,23 +84,18 @@ class ShadowSession:
         self.state: ShadowState | None = None
         self.alarms: list[Alarm] = []
         self.elapsed = 0.0
-        self._durations, self._count, self.last_duration = np.zeros(DURATIONS_KEPT), 0, 0.0
+        self._durations, self.updates, self.last_duration = np.zeros(DURATIONS_KEPT), 0, 0.0
         self._receive_time, self._is_silent, self._reported_alarms = clock.monotonic(), False, 0
         self.is_shortened = False
         self._learning_samples: deque[Sample] = deque(
             maxlen=round(SHORT_STREAM_TIME / shadow.period)
         )
 
-    @property
-    def updates(self) -> int:
-        """Number of updates so far."""
-        return self._count
-
     def durations(self, *percentiles: float) -> list[float]:
         """Return percentiles of the last updates' durations [s]; zeros before the first."""
-        if not self._count:
+        if not self.updates:
             return [0.0] * len(percentiles)
-        recent = self._durations[: min(self._count, DURATIONS_KEPT)]
+        recent = self._durations[: min(self.updates, DURATIONS_KEPT)]
         return [float(value) for value in np.percentile(recent, percentiles)]
 
     def receive(self, timeout: float) -> bool:
@@ -130,8 +125,8 @@ class ShadowSession:
         if used_sample is None:
             return self.state
         self.last_duration = clock.perf_counter() - start_time
-        self._durations[self._count % DURATIONS_KEPT] = self.last_duration
-        self._count += 1
+        self._durations[self.updates % DURATIONS_KEPT] = self.last_duration
+        self.updates += 1
         self.alarms += shadow.alarms[self._reported_alarms :]
         self._reported_alarms = len(shadow.alarms)
         if shadow.is_learning:

@@ -9,7 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import BoolArray, FloatArray, as_instance, bounded, not_negative, one_of
+from twin.basics.arrays import (
+    BoolArray,
+    FloatArray,
+    as_instance,
+    bounded,
+    not_negative,
+    one_of,
+    without,
+)
 from twin.control.cascade import PositionLoop, takes_positions
 from twin.control.gains import suitable_position_loop
 from twin.errors import TwinError
@@ -91,7 +99,7 @@ class SampleCheck:
         }
         for name, reason in wrong_signals.items():
             self.refuse(f"{name} {reason}", f"at {sample.time:.6g} s")
-        return sample._replace(values={k: v for k, v in values.items() if k not in wrong_signals})
+        return sample._replace(values=without(values, *wrong_signals))
 
     def unreachable(self, coordinates: FloatArray) -> BoolArray:
         """Return which of coordinates `(n,)` [m, rad] lie far outside of the stroke; counted."""
@@ -442,7 +450,7 @@ class Shadow:
         if self._encoders.dead.any() or "forces" in dead_channels:
             return  # residuals from a dead reading are no evidence
         if dead_channels:
-            values = {name: value for name, value in values.items() if name not in dead_channels}
+            values = without(values, *dead_channels)
         if self._delays:
             ages = {name: ages.get(name, 0.0) + self._delays.get(name, 0.0) for name in values}
         alarms = self._watch.update(time, values, ages)

@@ -20,6 +20,7 @@ from pydantic import (
 from twin.basics.toml import flat_table, read_toml
 from twin.control import controller_names
 from twin.errors import InputError, ParameterError, brief
+from twin.machine.layout.joints import one_or_more
 from twin.machine.quantity import to_si
 from twin.motion.specification import MotionSpecification
 
@@ -205,10 +206,6 @@ def _number_or_text(text: str) -> Any:
         return text
 
 
-def _one_or_more(value: Any) -> Any:
-    return value if isinstance(value, (list, tuple)) else (value,)
-
-
 def _seeds(value: Any) -> Any:
     """Return the seeds 0, 1, ... of a number of seeds; a list stays as it is."""
     if not isinstance(value, int) or isinstance(value, bool):
@@ -220,7 +217,7 @@ def _seeds(value: Any) -> Any:
 
 Entry = TypeVar("Entry")
 
-Several = Annotated[tuple[Entry, ...], Field(min_length=1), BeforeValidator(_one_or_more)]
+Several = Annotated[tuple[Entry, ...], Field(min_length=1), BeforeValidator(one_or_more)]
 """A list of one entry or more; one value is a list of one."""
 
 Values = Several[float | str]

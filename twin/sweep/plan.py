@@ -9,10 +9,11 @@ import hashlib
 import inspect
 import json
 import sys
+from collections import ChainMap
 from collections.abc import Callable
 from functools import cached_property
-from itertools import product
-from math import isfinite
+from itertools import product, starmap
+from math import isfinite, prod
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -179,11 +180,14 @@ def plan(sweep: Sweep) -> list[Task]:
     machines = {name: read_parameters(file, name or None) for name in sweep.configurations}
     for machine in machines.values():  # all must have the parameters; units are the same
         values = _values(sweep, machine)
-    points = _points(values, sweep.samples)
+    axes = _axes(values, sweep.samples)
     option_lists = (sweep.configurations, sweep.engines, sweep.controllers, sweep.payloads)
-    run_count = len(points) * len(sweep.seeds) * int(np.prod([*map(len, option_lists)]))
+    run_count = prod(map(len, (*option_lists, *axes, sweep.seeds)))
     if run_count > LARGEST_COUNT:
         raise InputError("sweep", f"has {run_count} runs; at most {LARGEST_COUNT} are taken")
+    points = [
+        {path: numbers[path] for path in values} for numbers in starmap(ChainMap, product(*axes))
+    ]
     shared = {
         "fidelity": sweep.fidelity,
         "timestep": sweep.timestep,
@@ -240,14 +244,22 @@ def _unit(motion: MotionSpecification, machine: MachineParameters, path: str) ->
     return MOTION_UNITS[name]
 
 
-def _points(
+def _axes(
     values: dict[str, tuple[float, ...] | Range], samples: int | None
-) -> list[dict[str, float]]:
-    """Return values by path of every combination, or of Latin-hypercube points in the ranges."""
-    ranges = {path: entry for path, entry in values.items() if isinstance(entry, Range)}
+) -> list[list[dict[str, float]]]:
+    """Return lists of values by path; every combination of their entries is a point.
+
+    There is one for each parameter, but one in common for all ranges that are sampled.
+    """
+    ranges, axes = {}, []
+    for path, entry in values.items():
+        if samples is not None and isinstance(entry, Range):
+            ranges[path] = entry
+        else:
+            numbers = entry.grid() if isinstance(entry, Range) else entry
+            axes.append([{path: number} for number in numbers])
     if samples is None:
-        lists = [entry.grid() if isinstance(entry, Range) else entry for entry in values.values()]
-        return [dict(zip(values, point, strict=True)) for point in product(*lists)]
+        return axes
     if not ranges:
         raise InputError("samples", "needs a range among the parameters")
 
@@ -256,14 +268,7 @@ def _points(
     generator = np.random.default_rng(0)
     fractions = qmc.LatinHypercube(len(ranges), rng=generator).random(samples)
     columns = [entry.at(fractions[:, k]).tolist() for k, entry in enumerate(ranges.values())]
-    sampled_points = [dict(zip(ranges, row, strict=True)) for row in zip(*columns, strict=True)]
-    listed = {path: entry for path, entry in values.items() if not isinstance(entry, Range)}
-    listed_points = [dict(zip(listed, point, strict=True)) for point in product(*listed.values())]
-    return [
-        {path: (listed_point | sampled_point)[path] for path in values}
-        for listed_point in listed_points
-        for sampled_point in sampled_points
-    ]
+    return [*axes, [dict(zip(ranges, row, strict=True)) for row in zip(*columns, strict=True)]]
 
 
 def _recording(name: str) -> str | None:

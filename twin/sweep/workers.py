@@ -21,10 +21,10 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from twin.basics.arrays import one_of, whole_number
+from twin.basics.arrays import as_instance, one_of, whole_number
 from twin.basics.optional import optional
 from twin.basics.progress import Progress
-from twin.errors import InputError, StateError, brief
+from twin.errors import InputError, StateError
 from twin.sweep.description import Sweep
 from twin.sweep.folder import Row, SweepFolder, lost_row, run_task
 from twin.sweep.plan import Task, plan
@@ -275,8 +275,7 @@ def run_sweep(
         MissingDependencyError: joblib, pyarrow or Ray is not installed.
         StateError: the cluster itself failed.
     """
-    if not isinstance(sweep, Sweep):
-        raise InputError("sweep", f"must be a Sweep, not {brief(sweep)}")
+    as_instance(sweep, "sweep", Sweep)
     whole_number(retries, "retries", 1)
     check_backend(backend, workers, address)
     optional("pyarrow.parquet")

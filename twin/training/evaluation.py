@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.utils.seeding import np_random
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import BoolArray, FloatArray, as_floats, whole_number
+from twin.basics.arrays import BoolArray, FloatArray, as_floats, whole_number, without
 from twin.basics.optional import optional
 from twin.control import controller_names, make_controller
 from twin.envs.episodes import Episodes
@@ -288,7 +288,7 @@ def run_controller(
         "analytic",
         len(seeds),
         randomisation,
-        {key: value for key, value in options.items() if key not in ENVIRONMENT_ARGUMENTS},
+        without(options, *ENVIRONMENT_ARGUMENTS),
     )
     episodes.reset(range(len(seeds)), [np_random(seed)[0] for seed in seeds])
     task: Any = episodes.task
@@ -528,7 +528,7 @@ def _options(entries: Sequence[Entry], own_options: Mapping[str, Any] | None) ->
     trained_entries = (item for item in entries if item.policy is not None)
     first_entry = next(trained_entries, Entry("zero"))
     options = merged_options(first_entry.policy, own_options, first_entry.name)
-    return {name: value for name, value in options.items() if name not in OPTIONS_OF_EVALUATION}
+    return without(options, *OPTIONS_OF_EVALUATION)
 
 
 def _concatenated(parts: Sequence[Outcome], titles: Sequence[str]) -> dict[str, FloatArray]:

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -100,12 +100,9 @@ class LearningCurve:
             _panel(axis, table[:, 0] / 1e6, (lower, median, upper), self.titles[title_index])
         axes[-1, 0].set_xlabel("steps [million]")
         axes[0, 0].set_title(title, fontsize=10)
-
-        def write(file: IO[bytes]) -> None:
-            figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
-
+        options = {"format": "png", "dpi": 110, "metadata": {"Software": None}}
         try:
-            return write_atomically(path, write)
+            return write_atomically(path, lambda file: figure.savefig(file, **options))
         finally:
             pyplot.close(figure)
 

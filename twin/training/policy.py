@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from twin.basics.arrays import FloatArray, as_floats, bounded, read_only
-from twin.basics.files import as_path, read_arrays, write_atomically
+from twin.basics.files import as_path, check_writable, read_arrays, write_atomically
 from twin.basics.optional import optional
 from twin.errors import InputError, brief, listed
 from twin.training.settings import Settings, validated
@@ -55,7 +55,7 @@ class Residual:
     def compose(self, observation: Any, correction: Any) -> FloatArray:
         """Return actions `(..., a)` for observations `(..., o)` and corrections `(..., a)`."""
         law = np.asarray(observation, dtype=float) @ self.gains.T
-        return np.asarray(np.clip(law + self.share * np.asarray(correction), -1.0, 1.0))
+        return np.clip(law + self.share * np.asarray(correction), -1.0, 1.0)
 
 
 class PolicyChannel(Settings):
@@ -205,8 +205,7 @@ class Policy:
         Raises:
             InputError: the ending is not .npz or the place cannot be written to.
         """
-        if not isinstance(path, (str, Path)) or Path(path).suffix != POLICY_ENDING:
-            raise InputError("path", f"must end in {POLICY_ENDING}, got {brief(path)}")
+        check_writable(path, POLICY_ENDING)
         arrays: dict[str, Any] = {"mean": self.mean, "scale": self.scale}
         if self.gains is not None:
             arrays["gains"] = self.gains
@@ -220,11 +219,8 @@ class Policy:
             "network": self.network.model_dump(mode="json", exclude_none=True),
             "origin": self.origin.model_dump(mode="json"),
         }
-
-        def write(file: IO[bytes]) -> None:
-            np.savez_compressed(file, metadata=np.array(json.dumps(metadata)), **arrays)
-
-        return write_atomically(path, write)
+        content = {"metadata": np.array(json.dumps(metadata)), **arrays}
+        return write_atomically(path, lambda file: np.savez_compressed(file, **content))
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -330,46 +326,42 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
         InputError: the ending is not .onnx, or the place cannot be written to.
         MissingDependencyError: the extra `onnx` is not installed.
     """
-    if not isinstance(path, (str, Path)) or Path(path).suffix != ONNX_ENDING:
-        raise InputError("path", f"must end in {ONNX_ENDING}, got {brief(path)}")
+    check_writable(path, ONNX_ENDING)
     content = _model(policy).SerializeToString()
-
-    def write(file: IO[bytes]) -> None:
-        file.write(content)
-
-    return write_atomically(path, write)
+    return write_atomically(path, lambda file: file.write(content))
 
 
 def _model(policy: Policy) -> Any:
     """Return the graph: (observation - mean) / scale, bounds, then layer by layer."""
     onnx, helper = optional("onnx"), optional("onnx.helper")
+    node = helper.make_node
     limit, last_layer = policy.network.limit, len(policy.weights) - 1
     numbers = {"mean": policy.mean, "deviation": policy.scale, "low": -limit, "high": limit}
     nodes = [
-        helper.make_node("Sub", ["observation", "mean"], ["centred"]),
-        helper.make_node("Div", ["centred", "deviation"], ["scaled"]),
-        helper.make_node("Clip", ["scaled", "low", "high"], ["layer_0"]),
+        node("Sub", ["observation", "mean"], ["centred"]),
+        node("Div", ["centred", "deviation"], ["scaled"]),
+        node("Clip", ["scaled", "low", "high"], ["layer_0"]),
     ]
     activation = {"tanh": "Tanh", "relu": "Relu"}[policy.network.activation]
     for k, (weight, bias) in enumerate(zip(policy.weights, policy.biases, strict=True)):
         numbers |= {f"weight_{k}": weight, f"bias_{k}": bias}
         inputs = [f"layer_{k}", f"weight_{k}", f"bias_{k}"]
-        nodes.append(helper.make_node("Gemm", inputs, [f"sum_{k}"], transB=1))
+        nodes.append(node("Gemm", inputs, [f"sum_{k}"], transB=1))
         if k < last_layer:
-            nodes.append(helper.make_node(activation, [f"sum_{k}"], [f"layer_{k + 1}"]))
+            nodes.append(node(activation, [f"sum_{k}"], [f"layer_{k + 1}"]))
     numbers |= {"least": -1.0, "most": 1.0}
     output = "action" if policy.law is None else "correction"
     if policy.network.output == "tanh":
-        nodes.append(helper.make_node("Tanh", [f"sum_{last_layer}"], [output]))
+        nodes.append(node("Tanh", [f"sum_{last_layer}"], [output]))
     else:
-        nodes.append(helper.make_node("Clip", [f"sum_{last_layer}", "least", "most"], [output]))
+        nodes.append(node("Clip", [f"sum_{last_layer}", "least", "most"], [output]))
     if policy.law is not None:
         numbers |= {"gains": policy.law.gains.T, "share": policy.law.share}
         nodes += [
-            helper.make_node("MatMul", ["observation", "gains"], ["law"]),
-            helper.make_node("Mul", ["correction", "share"], ["corrected"]),
-            helper.make_node("Add", ["law", "corrected"], ["total"]),
-            helper.make_node("Clip", ["total", "least", "most"], ["action"]),
+            node("MatMul", ["observation", "gains"], ["law"]),
+            node("Mul", ["correction", "share"], ["corrected"]),
+            node("Add", ["law", "corrected"], ["total"]),
+            node("Clip", ["total", "least", "most"], ["action"]),
         ]
     value_infos = [
         helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", size])

@@ -125,7 +125,7 @@ class RandomSearch:
         self.mean, self.scale = np.zeros(observation_size), np.ones(observation_size)
         self.random = np.random.default_rng(seed)
         self.center = self._start()
-        self.steps = 0
+        self.steps, self.stop = 0, False
         info = env.reset(seed=seed)[1]
         self.metrics = tuple(metric for metric in metrics if metric.signal in info)
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +52,6 @@ from twin.training.settings import (
 
 LEARNING_LIBRARIES = ("torch", "stable_baselines3", "tensorboard")
 """Libraries that gradient-based algorithms need."""
-
-
-@dataclass
-class StopRequest:
-    """Request to end a search after its present iteration."""
-
-    stop: bool = False
 
 
 @contextmanager
@@ -163,44 +157,41 @@ def train(
         law = None
         if hyperparameter_set.law != NO_LAW:
             law = Residual(linear_gains(hyperparameter_set.law, env), hyperparameter_set.correction)
+        metrics = ENVIRONMENT_METRICS.get(environment, ())
         if isinstance(hyperparameter_set, SearchSettings):
-            search = RandomSearch(
-                env, hyperparameter_set, seed, law, ENVIRONMENT_METRICS.get(environment, ())
-            )
-            training_folder = _prepared(as_path(folder, "out"), training, command, resume)
-            with with_tensorboard(training_folder, callback) as callbacks:
-                return _search(training, training_folder, search, progress, command, callbacks)
-        optional("torch").set_num_threads(training.threads)
-        adapter = VectorAdapter(env, ENVIRONMENT_METRICS.get(environment, ()), law=law)
+            learn = partial(_search, RandomSearch(env, hyperparameter_set, seed, law, metrics))
+        else:
+            optional("torch").set_num_threads(training.threads)
+            learn = partial(_run, VectorAdapter(env, metrics, law=law), law)
         training_folder = _prepared(as_path(folder, "out"), training, command, resume)
         with with_tensorboard(training_folder, callback) as callbacks:
-            return _run(training, training_folder, adapter, law, progress, command, callbacks)
+            return learn(training, training_folder, progress, command, callbacks)
     finally:
         env.close()
 
 
 def _search(
+    search: RandomSearch,
     settings: TrainingSettings,
     folder: Path,
-    search: RandomSearch,
     progress: bool | None,
     command: str,
     callbacks: Sequence[Callback],
 ) -> Training:
     """Train by random search in a folder."""
-    curve, stop_request = LearningCurve(search.metrics, callbacks), StopRequest()
+    curve = LearningCurve(search.metrics, callbacks)
     progress_points = settings.hyperparameters.curriculum
     widen(search.env, progress_points, 0.0)
     with (
         TrainingProgress(RANDOM_SEARCH, settings.steps, 0, progress) as progress_bar,
-        ended_by_signals(stop_request),
+        ended_by_signals(search),
     ):
 
         def show(steps: int, mean_return: float) -> bool:
             progress_bar.show(steps, f"return {mean_return:.4g}")
             curve.save(folder / CURVE_FILE)
             widen(search.env, progress_points, steps / settings.steps)
-            return not stop_request.stop
+            return not search.stop
 
         policy = search.run(settings.steps, curve, show)
     policy = replace(policy, origin=_origin(settings, search.steps, search.env, command))
@@ -211,10 +202,10 @@ def _search(
 
 
 def _run(
-    settings: TrainingSettings,
-    folder: Path,
     adapter: VectorAdapter,
     law: Residual | None,
+    settings: TrainingSettings,
+    folder: Path,
     progress: bool | None,
     command: str,
     callbacks: Sequence[Callback],

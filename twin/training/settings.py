@@ -42,8 +42,14 @@ ENVIRONMENT_DEFAULTS: dict[str, dict[str, Any]] = {
         "deviation": 0.005,
         "rate": 0.008,
         "shared": (
-            *("platform acceleration", "platform angular rate", "platform angular acceleration"),
-            *("platform velocity", "base acceleration", "base velocity", "rate", "last action"),
+            "platform acceleration",
+            "platform angular rate",
+            "platform angular acceleration",
+            "platform velocity",
+            "base acceleration",
+            "base velocity",
+            "rate",
+            "last action",
         ),
     },
     "twin/BallBalance-v0": {

@@ -130,10 +130,10 @@ def write_picture(
         return write_png(target, image_at(camera, scenes, instant, look.ghost))
 
 
-def home_png(platform: MachineModel, width: int = 360, height: int = 300) -> bytes:
+def home_png(platform: MachineModel) -> bytes:
     """Return a PNG of a machine at home; empty where nothing draws on this computer."""
     try:
-        with Camera(platform, width=width, height=height) as camera:
+        with Camera(platform, width=360, height=300) as camera:
             return png_bytes(camera.image(platform.home))
     except MissingDependencyError:
         return b""

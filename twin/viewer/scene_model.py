@@ -21,6 +21,7 @@ from twin.machine.mechanism import PLATFORM_NAME, Z_AXIS
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.viewer.bodies.machine import dress, light_up, machine_bodies, picture_drawing
+from twin.viewer.bodies.meshes import model_vertices
 
 GHOST_COLOUR = "0.10 0.62 0.42 0.35"
 """Red, green, blue, opacity of the platform drawn at the setpoint."""
@@ -188,8 +189,7 @@ class SceneModel:
 
 def _outermost(model: Any, mesh: int) -> FloatArray:
     """Return the vertices `(k, 3)` [m] of a mesh that are farthest in some direction."""
-    first_vertex, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-    vertices = model.mesh_vert[first_vertex : first_vertex + count].astype(float)
+    vertices = model_vertices(model, mesh)
     return np.asarray(vertices[np.unique((vertices @ CYLINDER_EDGES.T).argmax(axis=0))])
 
 
@@ -214,20 +214,13 @@ def _add_ball(scene: Element, robot: Element, ball: Ball) -> None:
     size = text([ball.radius])
     add(body, "geom", name="ball", type="sphere", size=size, material="ball", **drawn_class)
     half_thickness = 0.5 * ball.plate_thickness
-    plate = {
-        "type": "cylinder",
-        "size": text([ball.plate_radius, half_thickness]),
-        "material": "ball_plate",
-    }
+    style = {"type": "cylinder", "material": "ball_plate", **drawn_class}
+    size = text([ball.plate_radius, half_thickness])
     plate_center = text([0.0, 0.0, ball.plate_height - half_thickness])
-    add(_platform(robot), "geom", name="ball_plate", pos=plate_center, **plate, **drawn_class)
-    post = {
-        "type": "cylinder",
-        "size": text([POST_RADIUS_RATIO * ball.plate_radius]),
-        "material": "ball_plate",
-    }
+    add(_platform(robot), "geom", name="ball_plate", pos=plate_center, size=size, **style)
+    size = text([POST_RADIUS_RATIO * ball.plate_radius])
     axis_ends = text([0.0, 0.0, 0.0, 0.0, 0.0, ball.plate_height - half_thickness])
-    add(_platform(robot), "geom", name="ball_post", fromto=axis_ends, **post, **drawn_class)
+    add(_platform(robot), "geom", name="ball_post", fromto=axis_ends, size=size, **style)
 
 
 def _part(scene: Element, tag: str) -> Element:

@@ -112,7 +112,7 @@ def _overload(platform: Platform) -> dict[str, Any] | None:
 
     None if the drives have no limit, or if springs would have to carry the weight.
     """
-    drives = [leg.drive for leg in platform.parameters.legs]
+    drives = platform.parameters.drives
     peaks = [None if drive is None else drive.reflected().peak for drive in drives]
     if any(peak is None for peak in peaks) or platform.leg.has_spring:
         return None

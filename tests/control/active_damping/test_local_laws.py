@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from refusals import refused
 from tolerance import assert_within
 
@@ -16,17 +13,14 @@ from twin.control.active_damping import (
     IntegralForceFeedback,
     best_gain,
     closed_loop,
-    largest_damping,
-    leg_forces,
-    root_locus,
     smallest_damping,
 )
 from twin.control.active_damping.closed_loop import (
     continuous_force_feedback,
-    continuous_velocity_feedback,
     force_feedback,
     velocity_feedback,
 )
+from twin.control.active_damping.local import ForceSensor
 from twin.control.linear import linearise, rest_at
 from twin.control.linear.machine import spring_constants
 from twin.model.machine_base import ZERO_VECTOR
@@ -40,29 +34,6 @@ LAWS = {"iff": IntegralForceFeedback, "dvf": DirectVelocityFeedback}
 @pytest.fixture(scope="module")
 def hexapod():
     return linearise(with_gravity(twin.load("micro_hexapod"), 0.0))
-
-
-def damping_polynomial(pole, zero, gain):
-    """Return the coefficients of s (s^2 + p^2) + gain (s^2 + z^2), highest power first."""
-    return [1.0, gain, pole**2, gain * zero**2]
-
-
-@given(st.floats(1.0, 100.0), st.floats(0.0, 0.99))
-def test_largest_damping_is_the_roots(pole, share):
-    """The polynomial has the ratio and frequency at the gain, and less damping beside it."""
-    zero = share * pole if share > 0.01 else 0.0
-    best = largest_damping(pole, zero)
-
-    def ratio(gain):
-        roots = np.roots(damping_polynomial(pole, zero, gain))
-        roots = roots[np.abs(roots) > 1e-9 * pole]
-        return float((-roots.real / np.abs(roots)).min())
-
-    assert ratio(best.gain) == pytest.approx(best.ratio, abs=2e-5)
-    for factor in (0.98, 1.02):
-        assert ratio(factor * best.gain) <= best.ratio + 1e-9
-    roots = np.roots(damping_polynomial(pole, zero, best.gain))
-    assert np.abs(np.abs(roots) - best.frequency).min() < 1e-4 * pole
 
 
 def test_one_mode_of_the_hexapod_is_the_closed_form(hexapod):
@@ -93,14 +64,6 @@ def test_sampled_force_feedback_tends_to_the_continuous(hexapod):
     assert errors[1] < 0.6 * errors[0] < 0.06 * wanted
 
 
-def test_root_locus_begins_at_the_machine(hexapod):
-    platform = hexapod.platform
-    rows = root_locus(hexapod, lambda g: continuous_velocity_feedback(platform, g), [0.0, 100.0])
-    own = hexapod.system("forces", "rates").poles
-    own = own[np.lexsort((own.imag, np.abs(own)))]
-    assert_allclose(np.abs(rows[0]), np.abs(own), rtol=1e-9)
-
-
 def test_best_gain_is_a_maximum(hexapod):
     platform = hexapod.platform
 
@@ -121,7 +84,7 @@ def test_load_cells_read_what_moves_the_platform(name):
     platform = twin.load(name)
     rest = rest_at(platform)
     coordinates = platform.inverse_kinematics(rest.pose)
-    read = leg_forces(platform, Measurement(0.0, coordinates, np.zeros(6), rest.forces))
+    read = ForceSensor(platform).read(Measurement(0.0, coordinates, np.zeros(6), rest.forces))
     pushed = platform.jacobian(rest.pose).T @ read
     mass = platform.parameters.platform.body.mass
     assert pushed[2] > mass * platform.parameters.gravity
@@ -148,8 +111,4 @@ def test_bad_input():
         HacLac(hexapod, inner="pid")
     with refused():
         HacLac(twin.load("compliant_stewart"), inner=DirectVelocityFeedback(hexapod, gain=1.0))
-    with refused():
-        largest_damping(1.0, 2.0)
-    with refused():
-        root_locus(linearise(hexapod), lambda g: velocity_feedback(hexapod, g, 1e-3), [])
     assert (spring_constants(stewart)[0] == 0.0).all()

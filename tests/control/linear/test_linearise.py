@@ -197,7 +197,7 @@ def test_drives_add_inertia():
     added = driven.mass - linear.mass
     wanted = drive.reflected().inertia * driven.force_input @ driven.force_input.T
     assert_allclose(added, wanted, rtol=1e-9, atol=1e-9 * max_abs(wanted))
-    response = driven_system(driven, "coordinates", order=4).response([1.0, 10.0])
+    response = driven_system(driven, "coordinates").response([1.0, 10.0])
     ideal = driven.system("forces", "coordinates").response([1.0, 10.0])
     turn = 2j * np.pi * np.array([1.0, 10.0])
     late = np.exp(-turn * driven.delay)

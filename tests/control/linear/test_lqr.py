@@ -24,7 +24,9 @@ def test_integral_removes_the_error_of_a_load(stewart):
     errors = []
     for integral in (False, True):
         controller = Lqr(stewart, integral=integral)
-        assert controller.design.closed_loop.stable
+        design = controller.design
+        loop = design.model._replace(A=design.model.A - design.model.B @ design.gain)
+        assert loop.stable
         load = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
         run = twin.simulate(
             stewart, 2.0, controller=controller, wrench=load, timestep=1e-3, fidelity="fast"

@@ -279,7 +279,7 @@ class ActuatorTask:
     def __init__(self, platform: MachineModel, course: Course, needed: MotorRequirement) -> None:
         """Add the drives' own forces, and redistribute the loads of a redundant machine."""
         self.platform, self.course = platform, course
-        drives = [leg.drive for leg in platform.parameters.legs]
+        drives = platform.parameters.drives
         reflected = [None if drive is None else drive.reflected() for drive in drives]
         inertia, viscous, friction = np.array(
             [(d.inertia, d.viscous, d.friction) if d else (0.0,) * 3 for d in reflected]

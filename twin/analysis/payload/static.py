@@ -36,7 +36,7 @@ from twin.kernels.dynamics.forward import Limits, Motion, largest_payloads
 from twin.kernels.kinematics import forward_kinematics_batch
 from twin.model.batch import run_batch
 from twin.model.forward_kinematics import found_poses
-from twin.model.machine_base import ZERO_VECTOR, run
+from twin.model.machine_base import ZERO_VECTOR, null_space, run
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import SineMotion
 from twin.motion.motion import MotionSample, axis_names, axis_values
@@ -154,10 +154,7 @@ class DependentActuators(NamedTuple):
         n = platform.n_actuators
         if platform.dof == n:
             return cls(platform, list(range(n)), np.eye(n), home)
-        constraints = platform.constraints(platform.home)
-        allowed_twists = (
-            np.linalg.svd(constraints)[2][len(constraints) :].T if len(constraints) else np.eye(6)
-        )
+        allowed_twists = null_space(platform.constraints(platform.home))
         rates = platform.jacobian(platform.home) @ allowed_twists
         leading_actuators: list[int] = []
         for i in range(n):

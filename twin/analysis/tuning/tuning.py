@@ -31,7 +31,7 @@ from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.control.cascade import takes_positions
 from twin.control.controller import DEFAULT_PERIOD, Controller
-from twin.control.gains import configured_gains, suitable_position_loop, suitable_velocity_loop
+from twin.control.gains import suitable_position_loop, suitable_velocity_loop
 from twin.errors import InputError, SimulationStoppedError
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.plant import Plant
@@ -415,7 +415,7 @@ def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
     Raises:
         InputError: not a machine.
     """
-    configured = configured_gains(as_model(platform))
+    configured = as_model(platform).parameters.control
     gain, time = suitable_velocity_loop(platform, DEFAULT_PERIOD)
     position, integral = suitable_position_loop(platform, DEFAULT_PERIOD)
     own_gain, unit = velocity_gain(platform)

@@ -5,27 +5,6 @@ are linear in the deviations from the reference: y = (dq, dq', df) of coordinate
 force, and the deviation df. Continuous laws serve the theory, sampled ones run.
 
 The plant of a sampled law is the linearised machine between its drives and its sensors.
-
-For one leg with one mass there are closed forms of the most damping that a local loop can give. Two
-laws lead to the same polynomial. One is integral force feedback of a mass with the resonance p,
-
-    f = -(g / s) F,
-
-where z is the zero of its force sensor: what is left of the resonance while the sensor's force is
-held at zero. The other is velocity feedback across an actuator in series with a spring. The poles s
-of both are roots of
-
-    s (s^2 + p^2) + gamma (s^2 + z^2) = 0.
-
-A real root and a mode of frequency w and damping ratio xi are
-
-    s (s^2 + p^2) + gamma (s^2 + z^2) = (s + b) (s^2 + 2 xi w s + w^2),
-    b = 2 xi w z^2 / (w^2 - z^2),
-    4 xi^2 = (p^2 - w^2) (w^2 - z^2) / (w^2 z^2).
-
-The ratio is largest at
-
-    w^2 = p z,   xi = (p - z) / (2 z),   gamma = p sqrt(p / z),   p <= 3 z.
 """
 
 from __future__ import annotations
@@ -41,7 +20,6 @@ from twin.basics.arrays import (
     BoolArray,
     ComplexArray,
     FloatArray,
-    as_floats,
     as_instance,
     not_negative,
     one_or_each,
@@ -52,6 +30,7 @@ from twin.control.linear.machine import (
     LinearMachine,
     StateSpace,
     discretise,
+    lower_triangle,
     spring_constants,
     with_lag,
 )
@@ -250,8 +229,6 @@ SENSED_OUTPUTS = ("coordinates", "rates")
 DELAY_TOLERANCE = 1e-9
 """Rounding error of a delay, as a fraction of the control period."""
 
-DEFAULT_OUTPUTS = ("coordinates", "rates")
-
 GRID_POINTS = 48
 """Frequencies of the first, coarse scan for a peak."""
 
@@ -343,9 +320,9 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
     motor_input[:, motor_indices] = np.eye(r + m, r)
     wind_up_map = np.hstack([np.eye(r), -linear.force_input[:, motor_indices].T])
     transmission_stiffness = np.zeros(r) if not r else 1.0 / drives.compliance[motor_indices]
-    legs: Any = linear.platform.parameters.legs
+    all_drives = linear.platform.parameters.drives
     transmission_damping = np.array(
-        [leg.drive.reflected().damping if leg.drive else 0.0 for leg in legs]
+        [drive.reflected().damping if drive else 0.0 for drive in all_drives]
     )[motor_indices]
     mass, damping, stiffness = (np.zeros((r + m, r + m)) for _ in range(3))
     mass[r:, r:], damping[r:, r:], stiffness[r:, r:] = linear.mass, linear.damping, linear.stiffness
@@ -391,8 +368,7 @@ def _with_past_force(
         )
     else:
         current_weights = reading_feedthrough
-    dynamics = np.zeros((size + n, size + n))
-    dynamics[:size, :size], dynamics[size:, :size] = plant.A, previous_weights
+    dynamics = lower_triangle(plant.A, previous_weights, np.zeros((n, n)))
     output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
     output[rows, s:size] = 0.0
     output[rows, size:] = np.eye(n)
@@ -407,9 +383,8 @@ def _with_differences(plant: StateSpace, is_counted: BoolArray) -> StateSpace:
     """Return the plant whose encoder rates are differences of coordinates over one period."""
     if not is_counted.any():
         return plant
-    n, size = len(is_counted), len(plant.A)
-    dynamics = np.zeros((size + n, size + n))
-    dynamics[:size, :size], dynamics[size:, :size] = plant.A, plant.C[:n]
+    n = len(is_counted)
+    dynamics = lower_triangle(plant.A, plant.C[:n], np.zeros((n, n)))
     output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
     difference = np.hstack([plant.C[:n], -np.eye(n)]) / plant.period
     output[n : 2 * n][is_counted] = difference[is_counted]
@@ -425,7 +400,7 @@ def closed_loop(
     linear: LinearMachine,
     law: Law,
     inputs: Sequence[str] = (),
-    outputs: Sequence[str] = DEFAULT_OUTPUTS,
+    outputs: Sequence[str] = SENSED_OUTPUTS,
 ) -> StateSpace:
     """Return machine and local law in a loop: from added forces and `inputs` to `outputs`.
 
@@ -448,10 +423,9 @@ def closed_loop(
     feedthrough = plant.D[n_readings:]
     command = np.hstack([law_system.D[:, :n_readings] @ measured_outputs, law_system.C])
     s, law_states = len(plant.A), len(law_system.A)
-    dynamics = np.zeros((s + law_states, s + law_states))
-    dynamics[:s, :s], dynamics[s:, s:] = plant.A, law_system.A
+    coupling = law_system.B[:, :n_readings] @ measured_outputs
+    dynamics = lower_triangle(plant.A, coupling, law_system.A)
     dynamics[:s] += force_input @ command
-    dynamics[s:, :s] = law_system.B[:, :n_readings] @ measured_outputs
     added_input = np.hstack([force_input @ law_system.D[:, n_readings:], disturbance_input])
     law_input = np.hstack(
         [law_system.B[:, n_readings:], np.zeros((law_states, disturbance_input.shape[1]))]
@@ -477,27 +451,14 @@ def _plant(
     """Return the plant that a law closes a loop around, sampled if `period` is not zero."""
     if driven:
         return driven_plant(linear, period, inputs, outputs)
-    plant = linear.system(("forces", *inputs), (*DEFAULT_OUTPUTS, *outputs))
+    plant = linear.system(("forces", *inputs), (*SENSED_OUTPUTS, *outputs))
     return discretise(plant, period) if period else plant
-
-
-def root_locus(linear: LinearMachine, law_of: Callable[[float], Law], gains: Any) -> ComplexArray:
-    """Return the closed loop's poles `(k, s)` [1/s] over gains `(k,)`, each row by frequency.
-
-    Raises:
-        InputError: no gains, or gains that are no numbers.
-    """
-    values = as_floats(gains, "gains")
-    if values.ndim != 1 or not values.size:
-        raise InputError("gains", "must be a list of numbers")
-    loci = [closed_loop(linear, law_of(float(gain))).rates for gain in values]
-    return np.array([locus[np.lexsort((locus.imag, np.abs(locus)))] for locus in loci])
 
 
 def damping_ratios(poles: ComplexArray) -> FloatArray:
     """Return the damping ratios of poles [1/s]: one for real ones, below zero if unstable."""
     frequencies = np.abs(poles)
-    return np.asarray(-poles.real / np.where(frequencies > 0.0, frequencies, 1.0))
+    return -poles.real / np.where(frequencies > 0.0, frequencies, 1.0)
 
 
 def smallest_damping(poles: ComplexArray) -> float:
@@ -573,60 +534,3 @@ def structural_damping(linear: LinearMachine, poles: ComplexArray) -> float:
     return float(
         (ratios if ratios.min() < 0.0 or not is_structural.any() else ratios[is_structural]).min()
     )
-
-
-class LargestDamping(NamedTuple):
-    """Largest damping that a local loop can give to one mode."""
-
-    ratio: float
-    """damping ratio; one where the mode can be damped critically"""
-    gain: float
-    """gamma [rad/s]: gain at which this damping ratio is reached"""
-    frequency: float
-    """|s| [rad/s] of the damped mode at this gain"""
-
-
-def largest_damping(pole: float, zero: float) -> LargestDamping:
-    """Return the largest damping on the locus from a pole to a zero on the imaginary axis.
-
-    For force feedback of a leg of stiffness k under a mass m, in parallel with a spring k_p that
-    the sensor does not measure:
-
-        p^2 = (k + k_p) / m,   z^2 = k_p / m,   gamma = g
-
-    For velocity feedback in series with a spring k, p with a locked actuator, z at gain zero:
-
-        f = -g q' - k_p q
-        p^2 = k / m,   z^2 = k k_p / ((k + k_p) m),   gamma = (k + k_p) / g
-
-    Above p = 3 z critical damping is reached; the smallest gain that does is returned. With a zero
-    at the origin, where there is no parallel spring, the damping is critical at gamma = 2 p.
-
-    Args:
-        pole: p [rad/s], above the zero.
-        zero: z [rad/s], from zero on.
-
-    Raises:
-        InputError: not finite, or a pole that is not above the zero.
-
-    Reference:
-        Preumont, Vibration Control of Active Structures, chapter 6 (xi_max and its gain, equations
-        of section 6.3.1); derived above.
-    """
-    upper = positive(pole, "pole")
-    lower = float(zero)
-    if not 0.0 <= lower < upper:
-        raise InputError("zero", "must be from zero on and below the pole")
-    if lower == 0.0:
-        return LargestDamping(1.0, 2.0 * upper, upper)
-    if upper <= 3.0 * lower:
-        frequency = np.sqrt(upper * lower)
-        return LargestDamping(
-            (upper - lower) / (2.0 * lower), float(upper * np.sqrt(upper / lower)), frequency
-        )
-    # xi = 1: w^4 - (p^2 - 3 z^2) w^2 + p^2 z^2 = 0, the larger root first on the way from p.
-    half_sum = 0.5 * (upper**2 - 3.0 * lower**2)
-    squared_frequency = half_sum + np.sqrt(half_sum**2 - (upper * lower) ** 2)
-    frequency = float(np.sqrt(squared_frequency))
-    gain = 2.0 * frequency + 2.0 * frequency * lower**2 / (squared_frequency - lower**2)
-    return LargestDamping(1.0, gain, frequency)

@@ -33,7 +33,7 @@ from twin.control.active_damping.local import (
 )
 from twin.control.controller import Reference
 from twin.control.gains import drive_model
-from twin.control.linear.machine import LinearMachine, StateSpace
+from twin.control.linear.machine import LinearMachine, StateSpace, lower_triangle
 from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
@@ -103,6 +103,13 @@ FORCE_NOISE = 1.0
 """[N] Engineering choice: standard deviation of the noise on the load cells of the legs."""
 
 
+COORDINATE_NOISE = 1e-8
+"""[m] Engineering choice: standard deviation of exact readings of the coordinates."""
+
+WRENCH_DISTURBANCE = 1.0
+"""[N, N m] Engineering choice: standard deviation of the wrench that disturbs the platform."""
+
+
 class OuterLoop(NamedTuple):
     """Design of the outer loop of HAC-LAC: its gain and the machine that it acts on."""
 
@@ -122,22 +129,13 @@ class OuterLoop(NamedTuple):
     """[1/s] poles of the whole loop: those of the regulator, then those of the Kalman filter"""
 
 
-def outer_loop(
-    linear: LinearMachine,
-    law: LocalLaw,
-    bandwidth: float,
-    *,
-    noise: float = 1e-8,
-    disturbance: float = 1.0,
-) -> OuterLoop:
+def outer_loop(linear: LinearMachine, law: LocalLaw, bandwidth: float) -> OuterLoop:
     """Return the outer loop around a machine with local laws, drives and sensors included.
 
     Args:
         linear: the machine, of six degrees of freedom.
         law: in every leg.
         bandwidth: w_h / 2 pi [Hz].
-        noise: of exact coordinates [m]; of the rates, that over 10 ms. Encoders have their steps'.
-        disturbance: wrench [N], [N m] that shakes the platform in every period.
 
     Raises:
         InputError: numbers not above zero.
@@ -148,10 +146,10 @@ def outer_loop(
     plant = driven_plant(linear, law.period, ("wrench", "forces"), ("displacement",))
     drives = drive_model(linear.platform)
     disturbance_input = plant.B[:, n:] * np.concatenate(
-        [np.full(6, positive(disturbance, "disturbance")), drives.friction]
+        [np.full(6, WRENCH_DISTURBANCE), drives.friction]
     )
     sensor_rows = plant.C[: 3 * n]
-    sigma = np.maximum(positive(noise, "noise"), drives.resolution / np.sqrt(12.0))
+    sigma = np.maximum(COORDINATE_NOISE, drives.resolution / np.sqrt(12.0))
     has_encoder = drives.resolution > 0.0
     # Encoder rates are differences over a period; exact rates get the noise over 10 ms.
     rate_std = np.where(has_encoder, np.sqrt(2.0) * sigma / law.period, sigma / 0.01)
@@ -190,9 +188,7 @@ def _regulator(
     damped_machine = closed_loop(linear, law, outputs=("displacement",))
     d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
     size = len(damped_machine.A)
-    dynamics = np.zeros((size + 6, size + 6))
-    dynamics[:size, :size], dynamics[size:, size:] = damped_machine.A, np.eye(6)
-    dynamics[size:, :size] = law.period * damped_machine.C
+    dynamics = lower_triangle(damped_machine.A, law.period * damped_machine.C, np.eye(6))
     input_matrix = np.vstack([damped_machine.B, np.zeros((6, n))])
     jacobian = linear.force_input[:d].T
     static_compliance = damped_machine.C @ np.linalg.solve(

@@ -25,6 +25,7 @@ from twin.errors import InputError
 from twin.model.integrate import static_deflection
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
+from twin.plant.drives import round_step
 from twin.plant.signals import Command, Measurement
 
 SAMPLES_PER_PERIOD = 20
@@ -54,16 +55,8 @@ def suitable_period(linear: LinearMachine) -> float:
     It is 1 ms, or the longest of 0.5, 0.2, 0.1, 0.05, ... ms that is short enough.
     """
     fastest_mode = fastest_pole(linear)
-    longest_period = (
+    return round_step(
         2.0 * np.pi / (SAMPLES_PER_PERIOD * fastest_mode) if fastest_mode > 0.0 else 1e-3
-    )
-    steps = (
-        float(f"{leading_digit}e-{power}") for power in range(3, 12) for leading_digit in (5, 2, 1)
-    )
-    return (
-        1e-3
-        if longest_period >= 1e-3
-        else next(candidate for candidate in steps if candidate <= longest_period)
     )
 
 
@@ -97,8 +90,7 @@ def suitable_leak(linear: LinearMachine) -> float:
 
 def moved_masses(linear: LinearMachine) -> FloatArray:
     """Return the mass `(n,)` [kg] that each actuator alone accelerates."""
-    mobility = linear.force_input.T @ np.linalg.solve(linear.mass, linear.force_input)
-    return np.asarray(1.0 / np.diag(mobility))
+    return 1.0 / np.diag(linear.mobility)
 
 
 def local_loop_lag(linear: LinearMachine, period: float) -> float:
@@ -111,7 +103,7 @@ def local_loop_lag(linear: LinearMachine, period: float) -> float:
 def series_stiffness(linear: LinearMachine) -> FloatArray:
     """Return the default k_p `(n,)` [N/m]: a quarter of springs in series, zero for struts."""
     stiffness_fraction = SERIES_GAIN_FRACTION if linear.platform.n_deflections else 0.0
-    return np.asarray(stiffness_fraction * spring_constants(linear.platform)[0])
+    return stiffness_fraction * spring_constants(linear.platform)[0]
 
 
 def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> LocalLaw:
@@ -188,12 +180,7 @@ class ForceSensor:
     def forces(self, coordinates: FloatArray, rates: FloatArray, forces: FloatArray) -> FloatArray:
         """Return the forces `(..., n)` [N] of coordinates, rates and actuator forces."""
         spring = self._stiffness * (self._rest_lengths - coordinates) - self._damping * rates
-        return np.asarray(forces + spring)
-
-
-def leg_forces(platform: MachineModel, measurement: Measurement) -> FloatArray:
-    """Return the forces `(n,)` [N] that load cells in the legs would read; see `ForceSensor`."""
-    return ForceSensor(platform).read(measurement)
+        return forces + spring
 
 
 def forward_forces(platform: MachineModel, reference: Reference) -> FloatArray:
@@ -326,14 +313,13 @@ class IntegralForceFeedback(LocalFeedback):
         """
         linear = linearise(platform)
         sample_time = suitable_period(linear) if period is None else period
-        loop_leak = suitable_leak(linear) if leak is None else leak
+        self.leak = suitable_leak(linear) if leak is None else leak
         # The gain is a rate [1/s]: well above the fastest pole it no longer changes the modes.
         highest_gain = 10.0 * fastest_pole(linear)
 
         def law_of(value: Any) -> LocalLaw:
-            return force_law(linear, value, sample_time, loop_leak)
+            return force_law(linear, value, sample_time, self.leak)
 
-        self.leak = loop_leak
         self.gain = chosen_gain(linear, gain, law_of, highest_gain)
         super().__init__(platform, law_of(self.gain), linear, motion)
 
@@ -374,13 +360,12 @@ class DirectVelocityFeedback(LocalFeedback):
         """
         linear = linearise(platform)
         sample_time = suitable_period(linear) if period is None else period
-        loop_stiffness = series_stiffness(linear) if stiffness is None else stiffness
+        self.stiffness = series_stiffness(linear) if stiffness is None else stiffness
         # A damper of twice mass times pole is critical; ten times that bounds the search.
         highest_gain = 20.0 * fastest_pole(linear) * float(moved_masses(linear).max())
 
         def law_of(value: Any) -> LocalLaw:
-            return velocity_feedback(platform, value, sample_time, stiffness=loop_stiffness)
+            return velocity_feedback(platform, value, sample_time, stiffness=self.stiffness)
 
-        self.stiffness = loop_stiffness
         self.gain = chosen_gain(linear, gain, law_of, highest_gain)
         super().__init__(platform, law_of(self.gain), linear, motion)

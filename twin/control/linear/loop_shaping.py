@@ -70,7 +70,7 @@ def channel_masses(linear: LinearMachine) -> FloatArray:
     Raises:
         InputError: actuators that cannot be accelerated one by one.
     """
-    mobility = linear.force_input.T @ np.linalg.solve(linear.mass, linear.force_input)
+    mobility = linear.mobility
     if linear.size != len(mobility) or not np.linalg.cond(mobility) < 1e12:
         raise InputError(
             "controller",
@@ -123,8 +123,6 @@ class LoopShapingDesign(NamedTuple):
     """W K_s: coordinates [m] to forces [N], for positive feedback"""
     observer: FloatArray
     """`(s, n)` H = -Z C' of the normalised coprime factors of G_s"""
-    gamma_min: float
-    """smallest norm that any stabilising controller reaches"""
     gamma: float
     """norm that this controller was designed for"""
 
@@ -153,8 +151,9 @@ def loop_shaping(
     scale = positive(margin, "margin")
     if not scale > 1.0:
         raise InputError("margin", "must be above one")
-    chosen_weights = ShapingWeights() if weights is None else weights
-    as_instance(chosen_weights, "weights", ShapingWeights)
+    chosen_weights = as_instance(
+        ShapingWeights() if weights is None else weights, "weights", ShapingWeights
+    )
     weight = shaping_filter(channel_masses(linear), chosen_weights)
     plant = driven_system(linear, "coordinates")
     shaped = series(weight, plant)
@@ -181,7 +180,7 @@ def loop_shaping(
         np.zeros((len(inputs), len(outputs))),
     )
     controller = series(robust, weight)
-    return LoopShapingDesign(plant, weight, shaped, robust, controller, -z @ c.T, gamma_min, gamma)
+    return LoopShapingDesign(plant, weight, shaped, robust, controller, -z @ c.T, gamma)
 
 
 def trapezoidal(system: StateSpace, period: float) -> StateSpace:
@@ -248,10 +247,9 @@ class LoopShaping(Controller):
             MissingDependencyError: python-control is not installed.
         """
         super().__init__(platform, motion, period=period)
-        self.design = (
-            loop_shaping(with_drives(linearise(platform)), weights) if design is None else design
-        )
-        as_instance(self.design, "design", LoopShapingDesign)
+        if design is None:
+            design = loop_shaping(with_drives(linearise(platform)), weights)
+        self.design = as_instance(design, "design", LoopShapingDesign)
         self.law = trapezoidal(self.design.controller, self.period)
         self._drives = drive_model(platform)
         self._prepare(self.reference)
@@ -375,4 +373,4 @@ def perturbed_poles(design: LoopShapingDesign, change: FloatArray) -> ComplexArr
 def random_change(n: int, size: float, random: np.random.Generator) -> FloatArray:
     """Return a change `(n, 2n)` of coprime factors whose largest singular value is `size`."""
     random_matrix = random.normal(size=(n, 2 * n))
-    return np.asarray(size * random_matrix / np.linalg.norm(random_matrix, 2))
+    return size * random_matrix / np.linalg.norm(random_matrix, 2)

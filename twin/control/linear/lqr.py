@@ -39,7 +39,7 @@ from twin.basics.arrays import (
 )
 from twin.basics.optional import optional
 from twin.control.computed_torque import feedforward_table
-from twin.control.controller import DEFAULT_PERIOD, Controller, Reference
+from twin.control.controller import DEFAULT_PERIOD, Controller, Reference, hold_last
 from twin.control.gains import drive_model
 from twin.control.linear.machine import (
     LinearMachine,
@@ -115,19 +115,14 @@ def linearise(
     by_rate = np.hstack([slopes.twist @ free_motions, slopes.deflection[:, k:]])[kept_rows]
 
     jacobian = platform.jacobian(point.pose) @ free_motions
-    force_input = np.zeros((size + k, platform.n_actuators))
-    force_input[:size] = jacobian.T
-    force_input[size:] = -np.eye(k, platform.n_actuators)
-    wrench_input = np.zeros((size + k, 6))
-    wrench_input[:size] = free_motions.T
     return LinearMachine(
         platform=platform,
         point=point,
         mass=mass,
         damping=-mass @ by_rate,
         stiffness=-mass @ by_displacement,
-        force_input=force_input,
-        wrench_input=wrench_input,
+        force_input=np.vstack([jacobian.T, -np.eye(k, platform.n_actuators)]),
+        wrench_input=np.vstack([free_motions.T, np.zeros((k, 6))]),
         base_input=-mass @ slopes.gravity[kept_rows],
         displacement_map=np.hstack([free_motions, np.zeros((6, k))]),
         parameter_input=mass @ slopes.parameters[kept_rows],
@@ -182,7 +177,7 @@ def free_directions(platform: MachineModel, pose: FloatArray) -> FloatArray:
     reduced_basis = null[..., list(REDUCED_AXES), :]
     if (np.abs(np.linalg.det(reduced_basis)) < 1e-9).any():
         raise InputError("platform", f"{platform.name} does not move in heave, roll and pitch")
-    return np.asarray(null @ np.linalg.inv(reduced_basis))
+    return null @ np.linalg.inv(reduced_basis)
 
 
 FORCE_FRACTION = 0.1
@@ -219,12 +214,6 @@ class Regulator(NamedTuple):
     """`(n, n)` R"""
     integral: bool
 
-    @property
-    def closed_loop(self) -> StateSpace:
-        """The sampled machine under u = r - K x, from r to the state."""
-        model = self.model
-        return model._replace(A=model.A - model.B @ self.gain)
-
 
 def regulator(
     linear: LinearMachine,
@@ -249,8 +238,9 @@ def regulator(
     _check_actuators(linear.platform)
     if linear.size != linear.platform.dof:
         raise InputError("linear", "must have no degrees of freedom inside the legs")
-    chosen_weights = RegulatorWeights() if weights is None else weights
-    as_instance(chosen_weights, "weights", RegulatorWeights)
+    chosen_weights = as_instance(
+        RegulatorWeights() if weights is None else weights, "weights", RegulatorWeights
+    )
     values = as_floats(
         [
             chosen_weights.displacement,
@@ -319,10 +309,8 @@ def _tolerated_force(linear: LinearMachine, weights: RegulatorWeights) -> float:
 def _with_integral(model: StateSpace) -> StateSpace:
     n_states, n_forces = model.B.shape
     dynamics = np.eye(n_states + n_forces)
-    dynamics[:n_states, :n_states], dynamics[n_states:, :n_forces] = (
-        model.A,
-        model.period * np.eye(n_forces),
-    )
+    dynamics[:n_states, :n_states] = model.A
+    dynamics[n_states:, :n_forces] = model.period * np.eye(n_forces)
     input_matrix = np.vstack([model.B, np.zeros((n_forces, n_forces))])
     return StateSpace(
         dynamics,
@@ -361,11 +349,7 @@ class TaskErrors:
         """
         _check_actuators(platform)
         self._reference = reference
-        reachable = reference.reachable > 0.0
-        last_reachable = np.maximum.accumulate(np.where(reachable, np.arange(len(reachable)), -1))
-        poses = np.where(
-            (last_reachable >= 0)[:, None], reference.pose[last_reachable], platform.home
-        )
+        poses = hold_last(reference.pose, reference.reachable > 0.0, platform.home)
         self._jacobian = platform.jacobian(poses) @ free_directions(platform, poses)
 
     def of(self, row: int, measurement: Measurement) -> tuple[FloatArray, FloatArray]:

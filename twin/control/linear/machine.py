@@ -124,6 +124,11 @@ class StateSpace(NamedTuple):
         return library.ss(*matrices, self.period) if self.period else library.ss(*matrices)
 
 
+def lower_triangle(upper: FloatArray, coupling: FloatArray, lower: FloatArray) -> FloatArray:
+    """Return the matrix `[[upper, 0], [coupling, lower]]` of two systems, one after the other."""
+    return np.block([[upper, np.zeros((len(upper), len(lower)))], [coupling, lower]])
+
+
 def series(first: StateSpace, second: StateSpace) -> StateSpace:
     """Return the system whose input passes `first`, then `second`.
 
@@ -132,12 +137,8 @@ def series(first: StateSpace, second: StateSpace) -> StateSpace:
     """
     if first.period != second.period or len(first.C) != second.B.shape[1]:
         raise InputError("second", "must have the first's period, and its outputs as inputs")
-    n_first, n_second = len(first.A), len(second.A)
-    dynamics = np.zeros((n_first + n_second, n_first + n_second))
-    dynamics[:n_first, :n_first], dynamics[n_first:, n_first:] = first.A, second.A
-    dynamics[n_first:, :n_first] = second.B @ first.C
     return StateSpace(
-        dynamics,
+        lower_triangle(first.A, second.B @ first.C, second.A),
         np.vstack([first.B, second.B @ first.D]),
         np.hstack([second.D @ first.C, second.C]),
         second.D @ first.D,
@@ -320,7 +321,7 @@ class LinearMachine:
     | absolute_acceleration | 6 | the same plus that of the base |
     | coordinates, rates | n | of the actuators, springs in series excluded |
     | deflection | k | deflections of springs |
-    | leg_forces | n | reading of a load cell at the actuator: see `leg_forces` |
+    | leg_forces | n | reading of a load cell at the actuator: see `ForceSensor` |
     """
 
     platform: MachineModel
@@ -370,26 +371,18 @@ class LinearMachine:
         """
         sources = [self._source(name) for name in _names(inputs)]
         names = _names(outputs)
-        force_matrix = np.hstack([source_force for source_force, _, _ in sources])
-        base_accelerations = np.hstack([base_accelerations for _, base_accelerations, _ in sources])
-        actuator_forces = np.hstack(
-            [source_actuator_forces for _, _, source_actuator_forces in sources]
+        force_matrix, base_accelerations, actuator_forces = (
+            np.hstack(blocks) for blocks in zip(*sources, strict=True)
         )
-        m = self.size
-        dynamics = self.state_matrix
         input_matrix = np.vstack(
             [np.zeros_like(force_matrix), np.linalg.solve(self.mass, force_matrix)]
         )
         output_rows = [
-            self._read(name, input_matrix[m:], base_accelerations, actuator_forces)
+            self._read(name, input_matrix[self.size :], base_accelerations, actuator_forces)
             for name in names
         ]
-        return StateSpace(
-            dynamics,
-            input_matrix,
-            np.vstack([state_rows for state_rows, _ in output_rows]),
-            np.vstack([feedthrough_part for _, feedthrough_part in output_rows]),
-        )
+        state_rows, feedthrough = (np.vstack(rows) for rows in zip(*output_rows, strict=True))
+        return StateSpace(self.state_matrix, input_matrix, state_rows, feedthrough)
 
     def reduced(self, directions: Any) -> LinearMachine:
         """Return the machine that moves only along q = directions z, `(m, r)`.
@@ -413,6 +406,11 @@ class LinearMachine:
             parameter_input=basis.T @ self.parameter_input,
             displacement_map=self.displacement_map @ basis,
         )
+
+    @property
+    def mobility(self) -> FloatArray:
+        """E' M^-1 E `(n, n)`: accelerations of the actuators per force."""
+        return self.force_input.T @ np.linalg.solve(self.mass, self.force_input)
 
     def locked(self) -> LinearMachine:
         """Return the machine with its actuators locked: only its springs let it move.
@@ -443,25 +441,25 @@ class LinearMachine:
         """Return generalised forces `(m, i)`, base accelerations `(6, i)`, actuator forces."""
         one_of(name, "input", INPUT_NAMES)
         n = self.platform.n_actuators
-        if name == "wrench":
-            return self.wrench_input, np.zeros((6, 6)), np.zeros((n, 6))
-        if name == "gravity":
-            return -self.base_input, np.zeros((6, 3)), np.zeros((n, 3))
-        if name == "parameters":
-            n_parameters = self.parameter_input.shape[1]
-            return self.parameter_input, np.zeros((6, n_parameters)), np.zeros((n, n_parameters))
-        if name == "base_heave_acceleration":
-            return self.base_input[:, 2:], np.eye(6)[:, 2:3], np.zeros((n, 1))
-        if name == "base_acceleration":
-            if self.platform.dof < 6:
-                raise InputError("input", "on pillars, only base_heave_acceleration is modelled")
-            return self.base_input, np.eye(6, 3), np.zeros((n, 3))
-        gain = np.eye(n)
-        if name == "rest_length":
-            if not self.platform.leg.has_axial_spring:
-                raise InputError("input", f"{self.platform.name} has no struts")
-            gain = np.diag(spring_constants(self.platform)[0])
-        return self.force_input @ gain, np.zeros((6, n)), gain
+        if name in ("forces", "rest_length"):
+            gain = np.eye(n)
+            if name == "rest_length":
+                if not self.platform.leg.has_axial_spring:
+                    raise InputError("input", f"{self.platform.name} has no struts")
+                gain = np.diag(spring_constants(self.platform)[0])
+            return self.force_input @ gain, np.zeros((6, n)), gain
+        if name == "base_acceleration" and self.platform.dof < 6:
+            raise InputError("input", "on pillars, only base_heave_acceleration is modelled")
+        sources = {
+            "wrench": self.wrench_input,
+            "gravity": -self.base_input,
+            "parameters": self.parameter_input,
+            "base_heave_acceleration": self.base_input[:, 2:],
+            "base_acceleration": self.base_input,
+        }
+        base = {"base_heave_acceleration": np.eye(6)[:, 2:3], "base_acceleration": np.eye(6, 3)}
+        columns = sources[name].shape[1]
+        return sources[name], base.get(name, np.zeros((6, columns))), np.zeros((n, columns))
 
     def _read(
         self,
@@ -473,32 +471,27 @@ class LinearMachine:
         """Return rows `(o, 2m)` and feedthrough parts `(o, i)` of an output."""
         one_of(name, "output", OUTPUT_NAMES)
         m, k = self.size, self.platform.n_deflections
-        feedthrough_rows = np.zeros((6, input_matrix.shape[1]))
-        zero_block = np.zeros((6, m))
-        if name == "displacement":
-            return np.hstack([self.displacement_map, zero_block]), feedthrough_rows
-        if name == "twist":
-            return np.hstack([zero_block, self.displacement_map]), feedthrough_rows
         if name.endswith("acceleration"):
-            feedthrough_rows = self.displacement_map @ input_matrix + (
-                base_accelerations if name.startswith("absolute") else 0.0
-            )
-            return np.hstack(
-                [self.displacement_map @ slope for slope in self._slopes]
-            ), feedthrough_rows
-        if name == "deflection":
-            return np.eye(2 * m)[m - k : m], np.zeros((k, input_matrix.shape[1]))
-        actuator_map = self.force_input.T
+            rows = np.hstack([self.displacement_map @ slope for slope in self._slopes])
+            feedthrough = self.displacement_map @ input_matrix
+            return rows, feedthrough + (base_accelerations if name.startswith("absolute") else 0.0)
+        zero_block, actuator_map = np.zeros((6, m)), self.force_input.T
         coordinates = np.hstack([actuator_map, np.zeros_like(actuator_map)])
         rates = actuator_map @ self.state_matrix[:m] + self._turning_of_legs
         if name == "leg_forces":
-            state_rows = np.zeros((len(actuator_map), 2 * m))
+            rows = np.zeros((len(actuator_map), 2 * m))
             if self.platform.leg.has_axial_spring:
                 k_axial, c_axial = spring_constants(self.platform)
-                state_rows = -(k_axial[:, None] * coordinates + c_axial[:, None] * rates)
-            return state_rows, actuator_forces
-        actuator_rows = coordinates if name == "coordinates" else rates
-        return actuator_rows, np.zeros((len(actuator_map), input_matrix.shape[1]))
+                rows = -(k_axial[:, None] * coordinates + c_axial[:, None] * rates)
+            return rows, actuator_forces
+        rows = {
+            "displacement": np.hstack([self.displacement_map, zero_block]),
+            "twist": np.hstack([zero_block, self.displacement_map]),
+            "deflection": np.eye(2 * m)[m - k : m],
+            "coordinates": coordinates,
+            "rates": rates,
+        }[name]
+        return rows, np.zeros((len(rows), input_matrix.shape[1]))
 
     @property
     def _turning_of_legs(self) -> FloatArray:
@@ -529,7 +522,7 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
         raise InputError("linear", "drives are added to a machine at rest only")
     if linear.delay or linear.lag.size:
         raise InputError("linear", "must be the machine without its drives")
-    drives = [leg.drive for leg in linear.platform.parameters.legs]
+    drives = linear.platform.parameters.drives
     if takes_positions(linear.platform):
         raise InputError(
             "platform",
@@ -552,25 +545,22 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
     )
 
 
-def driven_system(
-    linear: LinearMachine, outputs: str | Sequence[str], *, order: int = 3
-) -> StateSpace:
+def driven_system(linear: LinearMachine, outputs: str | Sequence[str]) -> StateSpace:
     """Return the state space from commanded forces to outputs, through lag and delay of the drives.
 
     Args:
         linear: what `with_drives` returns.
         outputs: see `LinearMachine`.
-        order: of the Pade approximation of the delay.
 
     Raises:
-        InputError: no such output, or an order not from 1 to 6.
+        InputError: no such output, or drives of which only some have a current lag.
     """
     system = linear.system("forces", outputs)
     if linear.lag.size:
         if not (linear.lag > 0.0).all():
             raise InputError("platform", "all of its drives must have a current lag, or none")
         system = with_lag(system, linear.lag)
-    return with_delay(system, linear.delay, order) if linear.delay else system
+    return with_delay(system, linear.delay) if linear.delay else system
 
 
 def with_lag(system: StateSpace, time_constant: Any) -> StateSpace:

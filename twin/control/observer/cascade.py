@@ -172,13 +172,13 @@ class ObserverCascade(Cascade):
             )
         drives = drive_model(controller_model)
         loops = torque_loops(controller_model, control_period(period))
-        default_gains = loops.position_gain, loops.position_integral
+        default_gain, default_integral = loops.position_gain, loops.position_integral
         super().__init__(
             platform,
             motion,
             period=period,
-            position_gain=default_gains[0] if position_gain is None else position_gain,
-            position_integral=default_gains[1] if position_integral is None else position_integral,
+            position_gain=default_gain if position_gain is None else position_gain,
+            position_integral=default_integral if position_integral is None else position_integral,
             velocity_gain=loops.velocity_gain if velocity_gain is None else velocity_gain,
             velocity_time=loops.velocity_time if velocity_time is None else velocity_time,
             feedforward_start=feedforward_start,
@@ -186,11 +186,9 @@ class ObserverCascade(Cascade):
         )
         self.compensation = as_flag(compensation, "compensation")
         self.estimated_speed = as_flag(estimated_speed, "estimated_speed")
-        if design is not None:
-            as_instance(design, "design", ObserverDesign)
-        observer_design = (
-            suitable_design(controller_model, self.period) if design is None else design
-        )
+        if design is None:
+            design = suitable_design(controller_model, self.period)
+        observer_design = as_instance(design, "design", ObserverDesign)
         n = platform.n_actuators
         if observer_design.model.period != self.period or len(observer_design.measurement) != n:
             raise InputError("design", f"must be of {n} actuators and a period of {self.period} s")

@@ -28,6 +28,7 @@ from twin.basics.arrays import (
     as_vector,
     one_of,
     one_or_each,
+    outer,
     positive,
     whole_number,
 )
@@ -293,7 +294,7 @@ def hardware(
 
 def _process(model: SampledModel, covariance: FloatArray) -> FloatArray:
     """Return Gamma_k Q Gamma_k^T `(n, 3, 3)`."""
-    return np.asarray(model.noise @ covariance @ np.swapaxes(model.noise, -1, -2))
+    return model.noise @ covariance @ np.swapaxes(model.noise, -1, -2)
 
 
 def lumped_mass(platform: MachineModel, *, drives: bool = True) -> FloatArray:
@@ -365,7 +366,7 @@ def recursive_gains(
         Stewart thesis, equations (4.12).
     """
     scale, scaled = _scaled(design)
-    predicted = start / (scale[:, :, None] * scale[:, None, :])
+    predicted = start / outer(scale, scale)
     gains, covariances = [], []
     for _ in range(max_periods):
         gain, corrected = _corrected(scaled, predicted)
@@ -432,8 +433,8 @@ def observer_poles(design: ObserverDesign) -> FloatArray:
 
 def _error_transition(design: ObserverDesign, gain: FloatArray) -> FloatArray:
     """Return the transition of the estimate's errors over one period `(n, 3, 3)`."""
-    correction = np.eye(3) - gain[:, :, None] * design.model.output[:, None, :]
-    return np.asarray(correction @ design.model.transition)
+    correction = np.eye(3) - outer(gain, design.model.output)
+    return correction @ design.model.transition
 
 
 def _scaled(design: ObserverDesign) -> tuple[FloatArray, ObserverDesign]:
@@ -444,26 +445,24 @@ def _scaled(design: ObserverDesign) -> tuple[FloatArray, ObserverDesign]:
     scale = np.stack(
         [deviation, deviation / model.period, deviation / (model.period * speed_per_disturbance)], 1
     )
-    outer = scale[:, :, None] * scale[:, None, :]
     transition = model.transition * (scale[:, None, :] / scale[:, :, None])
     output = model.output * scale / deviation[:, None]
     return scale, ObserverDesign(
         model._replace(transition=transition, output=output),
-        design.process / outer,
+        design.process / outer(scale, scale),
         np.ones(len(deviation)),
     )
 
 
 def _unscaled(gain: FloatArray, covariance: FloatArray, scale: FloatArray) -> Gains:
     deviation = scale[:, :1]
-    outer = scale[:, :, None] * scale[:, None, :]
-    return Gains(gain * (scale / deviation), covariance * outer)
+    return Gains(gain * (scale / deviation), covariance * outer(scale, scale))
 
 
 def _predicted(design: ObserverDesign, corrected: FloatArray) -> FloatArray:
     """Return P_k+1,k `(n, 3, 3)`."""
     transition = design.model.transition
-    return np.asarray(transition @ corrected @ np.swapaxes(transition, -1, -2) + design.process)
+    return transition @ corrected @ np.swapaxes(transition, -1, -2) + design.process
 
 
 def _corrected(design: ObserverDesign, predicted: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -472,7 +471,7 @@ def _corrected(design: ObserverDesign, predicted: FloatArray) -> tuple[FloatArra
     output_covariance = np.einsum("nij,nj->ni", predicted, output)
     variance = np.einsum("ni,ni->n", output, output_covariance) + design.measurement
     gain = output_covariance / variance[:, None]
-    corrected = predicted - gain[:, :, None] * output_covariance[:, None, :]
+    corrected = predicted - outer(gain, output_covariance)
     return gain, np.asarray(0.5 * (corrected + np.swapaxes(corrected, -1, -2)))
 
 
@@ -515,7 +514,7 @@ class KalmanObserver:
             size = np.sqrt(np.einsum("nii->ni", np.maximum(initial_covariance, 0.0)))
             # A state without a variance has no size of its own: that of the design's units counts.
             size = np.where(size > 0.0, size, _scaled(design)[0])
-            scaled = initial_covariance / (size[:, :, None] * size[:, None, :])
+            scaled = initial_covariance / outer(size, size)
             if not (np.linalg.eigvalsh(scaled) >= -1e-9).all():
                 raise InputError("start_covariance", "must have no negative eigenvalue")
             self.gain = recursive_gains(design, initial_covariance).gain

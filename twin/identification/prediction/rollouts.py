@@ -80,7 +80,7 @@ def delayed_commands(
         constants: `(n, CONSTANTS)` of its drives.
         times: `(k + 1,)` [s] beginnings of all steps, and the end of the last one.
     """
-    drives = [leg.drive for leg in machine.parameters.legs]
+    drives = machine.parameters.drives
     delays = [0.0 if drive is None else drive.delay for drive in drives]
     zeros = [0.0] * len(drives)
     lags = zeros
@@ -101,7 +101,7 @@ def delayed_commands(
 
 def commands_key(machine: MachineModel, constants: FloatArray) -> bytes:
     """Return what `delayed_commands` depends on, of a machine with `constants` of its drives."""
-    legs = [leg.drive for leg in machine.parameters.legs]
+    legs = machine.parameters.drives
     times = [(0.0, 0.0) if drive is None else (drive.delay, drive.current_lag) for drive in legs]
     columns = [
         column.PEAK_EFFORT,

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from twin.basics.arrays import without
 from twin.machine.quantity import Table, merged
 
 CONFIGURATION_NAME = r"[a-z][a-z0-9_]{0,63}"
@@ -26,7 +27,7 @@ def split_configurations(
     content: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]], list[tuple[str, str]]]:
     """Return a file's content without configurations, its configurations, and their problems."""
-    base_content = {key: value for key, value in content.items() if key != "configuration"}
+    base_content = without(content, "configuration")
     tables = content.get("configuration", {})
     if not isinstance(tables, dict):
         return (
@@ -73,7 +74,7 @@ def with_configuration(
     if name is None:
         return content | {"configuration": configuration_table}
     configuration = configurations[name]
-    change = {key: value for key, value in configuration.items() if key != "source"}
+    change = without(configuration, "source")
     merged_content = merged(content, change, configuration["source"])
     return merged_content | {
         "configuration": configuration_table | {"source": configuration["source"]}

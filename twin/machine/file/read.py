@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from twin.basics.arrays import one_of
+from twin.basics.arrays import one_of, without
 from twin.basics.files import as_path, write_text
 from twin.basics.toml import read_limited, toml_content
 from twin.errors import InputError, MachineNotFoundError, ParameterError, brief
@@ -132,13 +132,11 @@ class Size(NamedTuple):
 def generic_hardware(machine: MachineParameters) -> dict[str, Any]:
     """Return the table of a configuration with generic drives and encoders."""
     size = _size(machine)
-    table: dict[str, Any] = {"source": size.source, "leg": {}}
-    if getattr(machine.leg, "drive", None) is not None:
+    if machine.leg.drive is not None:
         return {"source": FILE_DRIVES_SOURCE, "leg": {}}
-    leg: dict[str, Any] = {"drive": _drive(machine, size), "encoder": {"counts": ENCODER_COUNTS}}
-    for entry in leg.values():
-        entry["source"] = size.source
-    return table | {"leg": leg}
+    source = {"source": size.source}
+    leg = {"drive": _drive(machine, size) | source, "encoder": {"counts": ENCODER_COUNTS} | source}
+    return source | {"leg": leg}
 
 
 def is_generic(table: dict[str, Any]) -> bool:
@@ -294,10 +292,9 @@ def extended(
     if not isinstance(source, str) or not source.strip():
         raise ParameterError(file, [("source", "missing; say where the new numbers are from")])
     # Generic drives follow from the new machine's actuators, unless the file builds on the base's.
-    own_configurations = {
+    kept_configurations = {
         key: table for key, table in configurations.items() if not is_generic(table)
     }
-    kept_configurations: dict[str, Any] = own_configurations
     if isinstance(name, dict):
         for key, table in name.items():
             kept_configurations[key] = _with_changes(configurations.get(key, {}), table, source)
@@ -308,20 +305,17 @@ def extended(
             problem = f"must be a configuration of the base or {tables}, not {brief(name)}"
             problem += f"; known: {known_names}"
             raise ParameterError(file, [(CONFIGURATION_FIELD, problem)])
-        base = {key: value for key, value in configurations[name].items() if key != "source"}
+        base = without(configurations[name], "source")
         plain = merged(plain, base, configurations[name]["source"])
         kept_configurations = {name: {"source": source}}
-    special_fields = (EXTENDS_FIELD, CONFIGURATION_FIELD, RECORD_FIELD)
-    table_changes = {key: value for key, value in change.items() if key not in special_fields}
+    table_changes = without(change, EXTENDS_FIELD, CONFIGURATION_FIELD, RECORD_FIELD)
     leg = table_changes.get("leg")
     single_leg_changes: dict[str, Any] = {}
     if isinstance(leg, dict):
         single_leg_changes = {
             key: value for key, value in leg.items() if re.fullmatch(LEG_NUMBER, key)
         }
-        table_changes["leg"] = {
-            key: value for key, value in leg.items() if key not in single_leg_changes
-        }
+        table_changes["leg"] = without(leg, *single_leg_changes)
     merged_content = merged(plain, table_changes, source)
     if single_leg_changes:
         merged_content["variant"] = _with_single_legs(
@@ -334,7 +328,7 @@ def _with_changes(base: dict[str, Any], change: Any, source: str) -> Any:
     """Return a base's configuration with the changes of a file; a value that is no table stays."""
     if not isinstance(change, dict):
         return change
-    base_fields = {key: value for key, value in base.items() if key != "source"}
+    base_fields = without(base, "source")
     change_source = change.get("source", source)
     return merged(
         merged({}, base_fields, base.get("source", change_source)), change, change_source
@@ -419,15 +413,19 @@ def _machines(content: dict[str, Any], file: str | Path) -> Machines:
     base_content, configurations = _parts(content, file)
     machines: Machines = {}
     for name in (None, *configurations):
-        try:
-            machines[name] = MachineParameters.model_validate(
-                with_configuration(base_content, configurations, name)
-            )
-        except ValidationError as error:
-            prefix = "" if name is None else f"configuration.{name}."
-            problems = [(prefix + field, message) for field, message in _problems(error)]
-            raise ParameterError(file, problems) from None
+        machine_content = with_configuration(base_content, configurations, name)
+        prefix = "" if name is None else f"configuration.{name}."
+        machines[name] = _validated(machine_content, file, prefix)
     return machines
+
+
+def _validated(content: dict[str, Any], file: str | Path, prefix: str = "") -> MachineParameters:
+    """Return the parameters in a file's content; `prefix` goes before the fields of problems."""
+    try:
+        return MachineParameters.model_validate(content)
+    except ValidationError as error:
+        problems = [(prefix + field, message) for field, message in _problems(error)]
+        raise ParameterError(file, problems) from None
 
 
 def _parts(
@@ -441,25 +439,17 @@ def _parts(
     if problems:
         raise ParameterError(file, problems)
     if HARDWARE_CONFIGURATION not in configurations:
-        try:
-            machine = MachineParameters.model_validate(base_content)
-        except ValidationError as error:
-            raise ParameterError(file, _problems(error)) from None
-        configurations = configurations | {HARDWARE_CONFIGURATION: generic_hardware(machine)}
+        hardware = generic_hardware(_validated(base_content, file))
+        configurations = configurations | {HARDWARE_CONFIGURATION: hardware}
     return base_content, configurations
 
 
 def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
     """Return the machine of a configuration; raises InputError for an unknown one."""
-    if configuration is None or (
-        isinstance(configuration, str) and configuration == IDEAL_CONFIGURATION
-    ):
+    by_name = {name or IDEAL_CONFIGURATION: machine for name, machine in machines.items()}
+    if configuration is None:
         return machines[None]
-    if not isinstance(configuration, str) or configuration not in machines:
-        names = (IDEAL_CONFIGURATION, *(name for name in machines if name is not None))
-        problem = f"unknown configuration {brief(configuration)}; known: {', '.join(names)}"
-        raise InputError("configuration", problem)
-    return machines[configuration]
+    return by_name[one_of(configuration, "configuration", by_name)]
 
 
 def _problems(error: ValidationError) -> list[tuple[str, str]]:
@@ -500,7 +490,8 @@ def _message(entry: ErrorDetails, tables: list[str]) -> str:
             f"did you mean '{close_names[0]}'?" if close_names else SPELLING_ADVICE
         )
     if fault == "missing":
-        return "missing; " + ("the list is too short" if _in_list(entry) else "add it")
+        in_list = isinstance(entry["loc"][-1], int)
+        return "missing; " + ("the list is too short" if in_list else "add it")
     if fault == "too_short":
         return f"the list is too short; it needs {context['min_length']} or more entries"
     if fault in ("model_type", "model_attributes_type"):
@@ -517,10 +508,6 @@ def _message(entry: ErrorDetails, tables: list[str]) -> str:
 def _discriminator(entry: ErrorDetails) -> str:
     """Return the name of the field that says which table of a union is meant."""
     return next(name for name in KIND_FIELDS if name in entry["ctx"]["discriminator"])
-
-
-def _in_list(entry: ErrorDetails) -> bool:
-    return isinstance(entry["loc"][-1], int)
 
 
 def parameters_hash(parameters: MachineParameters) -> str:
@@ -610,9 +597,8 @@ def write_template(path: str | Path, legs: str = "ups", *, replace: bool = False
     Raises:
         InputError: the file exists, its name is no plain machine name, or it cannot be written.
     """
-    target = as_path(path)
-    text = template(target.stem, legs)
-    return write_text(check_new(target, replace=replace), text)
+    target = check_new(path, replace=replace)
+    return write_text(target, template(target.stem, legs))
 
 
 def check_new(path: str | Path, *, replace: bool = False) -> Path:

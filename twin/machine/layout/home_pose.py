@@ -135,11 +135,10 @@ def check_joints(machine: MachineDescription) -> None:
 
 
 def _sharing(indices: list[int]) -> str:
-    joint_groups = [
+    return "; ".join(
         ", ".join(str(i + 1) for i, point_index in enumerate(indices) if point_index == k)
         for k in sorted(set(indices))
-    ]
-    return "; ".join(joint_groups)
+    )
 
 
 def at_home(machine: AnyMachine) -> AnyMachine:
@@ -152,15 +151,11 @@ def at_home(machine: AnyMachine) -> AnyMachine:
     if not home.derived:
         return machine
     target = _target(machine)
-    if home.has_start:
-        initial_pose = np.array([*home.position, *home.orientation])
-    else:
-        initial_pose = _above(machine, target)
-    pose = _newton(machine, initial_pose, target)
+    start = np.array([*home.position, *home.orientation])
+    pose = _newton(machine, start if home.has_start else _above(machine, target), target)
     pose = np.round(pose, POSE_DECIMALS) + 0.0
     pose[3:] /= np.linalg.norm(pose[3:])
-    update = {"position": tuple(pose[:3].tolist()), "orientation": tuple(pose[3:].tolist())}
-    return machine.model_copy(update={"home": home.model_copy(update=update)})
+    return machine.model_copy(update={"home": _home(home, pose)})
 
 
 def _target(machine: MachineDescription) -> FloatArray:
@@ -185,7 +180,7 @@ def _coordinates(machine: MachineDescription, pose: FloatArray) -> FloatArray:
 
 
 def _home(home: Home, pose: FloatArray) -> Home:
-    update = {"position": tuple(pose[:3]), "orientation": tuple(pose[3:])}
+    update = {"position": tuple(pose[:3].tolist()), "orientation": tuple(pose[3:].tolist())}
     return home.model_copy(update=update)
 
 

@@ -39,6 +39,16 @@ class LegGeometry(NamedTuple):
     """rotation matrix `(3, 3)`, platform to base"""
 
     @property
+    def length(self) -> float:
+        """Distance of base and platform joint [m]."""
+        return float(np.linalg.norm(self.vector))
+
+    @property
+    def direction(self) -> FloatArray:
+        """Unit vector from base joint to platform joint."""
+        return self.vector / self.length
+
+    @property
     def normal(self) -> FloatArray:
         """Z axis of the platform frame."""
         return self.rotation[:, 2]
@@ -327,24 +337,23 @@ class UniversalLeg(LinearLeg):
 
     def home_coordinate(self, leg_geometry: LegGeometry) -> float:
         """Return the actuator coordinate at home: the leg's length [m]."""
-        return float(np.linalg.norm(leg_geometry.vector))
+        return leg_geometry.length
 
     def home_row(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: length rate = row @ twist."""
-        leg_direction = leg_geometry.vector / np.linalg.norm(leg_geometry.vector)
+        leg_direction = leg_geometry.direction
         return np.concatenate([leg_direction, np.cross(leg_geometry.arm, leg_direction)])
 
     def home_problem(self, leg_geometry: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
-        length = float(np.linalg.norm(leg_geometry.vector))
-        if length < COINCIDENCE_DISTANCE:
+        if leg_geometry.length < COINCIDENCE_DISTANCE:
             return LegProblem(".home.position", "its base and platform joint coincide at home")
         if (
             self.first_axis == "horizontal"
             and np.hypot(*leg_geometry.vector[:2]) < COINCIDENCE_DISTANCE
         ):
             return LegProblem("first_axis", "it is vertical at home: give the axis as a direction")
-        sine = np.linalg.norm(np.cross(self.home_axis(leg_geometry), leg_geometry.vector / length))
+        sine = np.linalg.norm(np.cross(self.home_axis(leg_geometry), leg_geometry.direction))
         if not sine > NEARLY_PARALLEL:
             return LegProblem("first_axis", "it lies along its universal joint's first axis")
         return None

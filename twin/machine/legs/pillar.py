@@ -26,6 +26,7 @@ from twin.machine.legs.leg import (
     LegProblem,
     LegThickness,
     LinearLeg,
+    check_numbers,
 )
 from twin.machine.mechanism import (
     BASE_NAME,
@@ -190,8 +191,7 @@ class PillarLeg(LinearLeg):
         count = len(leg_geometries)
         for table, leg in tables:
             foot = leg.fixed_foot
-            if not 1 <= foot <= count:
-                raise problem(f"{table}.fixed_foot", f"there is no leg {foot} of {count}")
+            check_numbers(f"{table}.fixed_foot", [foot], count)
             if foot != tables[0][1].fixed_foot:
                 raise problem(
                     f"{table}.fixed_foot", "one foot is fixed, for all legs alike; remove it"
@@ -266,13 +266,12 @@ def make_leg(leg: PillarLeg, leg_geometry: LegGeometry, drawing: Drawing) -> Leg
         mass=point_mass(leg.upper_mass),
         shapes=(Cylinder(f"{name}_tube", "housing", sizes.strut_radius, -tube, ORIGIN),),
     )
-    joint = Point(f"{name}_base_joint", BASE_NAME, leg_geometry.base)
     if leg_geometry.number == leg.fixed_foot:
-        return _standing(leg, leg_geometry, upper, joint)
-    return _sliding(leg, leg_geometry, upper, joint)
+        return _standing(leg, leg_geometry, upper)
+    return _sliding(leg, leg_geometry, upper)
 
 
-def _standing(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
+def _standing(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body) -> LegMechanism:
     """Return the pillar on two hinges, about x of the base and about y of the plate."""
     name, rotation = f"leg_{leg_geometry.number}", leg_geometry.rotation
     first_hinge = Joint(
@@ -282,7 +281,7 @@ def _standing(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Poi
     pillar = Body(
         f"{name}_pillar",
         BASE_NAME,
-        joint.position,
+        leg_geometry.base,
         rotation,
         (first_hinge, second_hinge),
         shapes=_rod_shapes(name, leg),
@@ -292,13 +291,13 @@ def _standing(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Poi
         (first_hinge.name, second_hinge.name, slide),
         (pillar, upper),
         Actuator(f"{name}_force", slide, (slide,)),
-        (joint, Point(f"{name}_tip", pillar.name, ORIGIN)),
+        (Point(f"{name}_tip", pillar.name, ORIGIN),),
         (),
-        base_shapes=(_disc(name, leg, joint.position),),
+        base_shapes=(_disc(name, leg, leg_geometry.base),),
     )
 
 
-def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
+def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body) -> LegMechanism:
     """Return the pillar whose rod slides out of the plate down to its carriage."""
     name, length = f"leg_{leg_geometry.number}", leg.home_coordinate(leg_geometry)
     slide = Joint(f"{name}_actuator", "slide", -Z_AXIS, limits=limits(leg.actuator, length))
@@ -317,32 +316,26 @@ def _sliding(leg: PillarLeg, leg_geometry: LegGeometry, upper: Body, joint: Poin
     carriage = Body(
         f"{name}_carriage",
         BASE_NAME,
-        joint.position,
+        leg_geometry.base,
         joints=along,
         mass=point_mass(CARRIAGE_MASS_FRACTION * leg.foot_mass),
         shapes=(_disc(name, leg, ORIGIN),),
     )
-    feet = (along[0].name, along[1].name)
+    feet, friction = (along[0].name, along[1].name), leg.friction
+    frictions: tuple[Friction, ...] = ()
+    if friction is not None:
+        coefficients = (friction.viscous, friction.coulomb, friction.transition_speed)
+        frictions = (Friction(feet, *coefficients),)
     return LegMechanism(
         (*feet, slide.name),
         (upper, rod, carriage),
         Actuator(f"{name}_force", slide.name, (slide.name,)),
         (
-            joint,
             Point(f"{name}_tip", rod.name, ORIGIN),
             Point(f"{name}_foot", carriage.name, ORIGIN),
         ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_foot"),),
-        frictions=_frictions(leg, feet),
-    )
-
-
-def _frictions(leg: PillarLeg, feet: tuple[str, str]) -> tuple[Friction, ...]:
-    friction = leg.friction
-    return (
-        ()
-        if friction is None
-        else (Friction(feet, friction.viscous, friction.coulomb, friction.transition_speed),)
+        frictions=frictions,
     )
 
 

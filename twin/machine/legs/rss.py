@@ -90,8 +90,8 @@ class Crank(NamedTuple):
     """`(3,)` axis u of the crank, unit vector"""
     zero: FloatArray
     """`(3,)` direction c0 of the crank at angle 0, unit vector perpendicular to the axis"""
-    angle: FloatArray
-    """`()` crank angle at home [rad]"""
+    angle: float
+    """crank angle at home [rad]"""
     frame: FloatArray
     """`(3, 3)` rotation crank to base at home: columns u, z x u, z with z along the crank"""
     elbow: FloatArray
@@ -290,7 +290,7 @@ class RssLeg(Leg):
             axis = np.array([math.cos(angle), math.sin(angle), 0.0])
         else:
             axis = direction(self.axis or "tangential", leg_geometry)
-        return np.asarray(self.side(leg_geometry) * axis / np.linalg.norm(axis))
+        return self.side(leg_geometry) * axis / np.linalg.norm(axis)
 
     def side(self, leg_geometry: LegGeometry) -> float:
         """Return -1 for a leg that is a mirror image, else 1."""
@@ -307,7 +307,7 @@ class RssLeg(Leg):
         axis = self.home_axis(leg_geometry)
         zero = direction(self.zero, leg_geometry, axis)
         perpendicular = zero - (zero @ axis) * axis
-        return np.asarray(perpendicular / np.linalg.norm(perpendicular))
+        return perpendicular / np.linalg.norm(perpendicular)
 
     def home_coordinate(self, leg_geometry: LegGeometry) -> float:
         """Return the actuator coordinate at home: the crank angle [rad], NaN if out of reach.
@@ -330,7 +330,7 @@ class RssLeg(Leg):
         zero, angle = self.home_zero(leg_geometry), self.home_coordinate(leg_geometry)
         sideways = cross_product(self.home_axis(leg_geometry), zero)
         crank_direction = math.cos(angle) * zero + math.sin(angle) * sideways
-        return np.asarray(self.crank_length * crank_direction)
+        return self.crank_length * crank_direction
 
     def crank_vectors(self, leg_geometry: LegGeometry, angles: FloatArray) -> FloatArray:
         """Return vectors `(k, 3)` [m] from base joint to elbow at angles `(k,)`, base frame."""
@@ -344,10 +344,8 @@ class RssLeg(Leg):
         axis, elbow = self.home_axis(leg_geometry), self.home_crank(leg_geometry)
         crank_direction = elbow / self.crank_length
         frame = np.stack([axis, cross_product(crank_direction, axis), crank_direction], axis=1)
-        angle = np.array(self.home_coordinate(leg_geometry))
-        return Crank(
-            axis, self.home_zero(leg_geometry), angle, frame, elbow, leg_geometry.vector - elbow
-        )
+        zero, angle = self.home_zero(leg_geometry), self.home_coordinate(leg_geometry)
+        return Crank(axis, zero, angle, frame, elbow, leg_geometry.vector - elbow)
 
     def home_row(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: crank rate = row @ twist.
@@ -384,7 +382,7 @@ class RssLeg(Leg):
                 "per leg",
             )
         if math.isnan(self.home_coordinate(leg_geometry)):
-            distance = float(np.linalg.norm(leg_geometry.vector))
+            distance = leg_geometry.length
             return LegProblem(
                 ".home.position",
                 f"it cannot reach home: its platform joint would be {distance:.6g} m from its base "
@@ -405,11 +403,8 @@ class RssLeg(Leg):
         return None
 
     def _loop(self, leg_geometry: LegGeometry) -> tuple[float, float, float]:
-        axis, zero, tip = (
-            self.home_axis(leg_geometry),
-            self.home_zero(leg_geometry),
-            leg_geometry.vector,
-        )
+        axis, zero = self.home_axis(leg_geometry), self.home_zero(leg_geometry)
+        tip = leg_geometry.vector
         constant = (tip @ tip + self.crank_length**2 - self.rod_length**2) / (2 * self.crank_length)
         return float(tip @ zero), float(tip @ cross_product(axis, zero)), float(constant)
 
@@ -465,7 +460,7 @@ def make_leg(leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
     home = leg.home_geometry(leg_geometry)
     sizes = appearance(leg)
     crank_hinge = Joint(
-        f"{name}_actuator", "hinge", X_AXIS, limits=limits(leg.actuator, float(home.angle))
+        f"{name}_actuator", "hinge", X_AXIS, limits=limits(leg.actuator, home.angle)
     )
     crank = Body(
         f"{name}_crank",
@@ -507,7 +502,6 @@ def make_leg(leg: RssLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
         (crank, rod),
         Actuator(f"{name}_force", crank_hinge.name, (crank_hinge.name,)),
         (
-            Point(f"{name}_base_joint", BASE_NAME, foot),
             Point(f"{name}_elbow", crank.name, leg.crank_length * Z_AXIS),
             Point(f"{name}_tip", rod.name, tip),
         ),

@@ -27,7 +27,6 @@ from twin.machine.mechanism import (
     Z_AXIS,
     Actuator,
     Body,
-    Cylinder,
     Drawing,
     Ends,
     Joint,
@@ -41,6 +40,8 @@ from twin.machine.mechanism import (
     ball_ends,
     bracket,
     limits,
+    rod_shapes,
+    tube_shapes,
 )
 from twin.machine.quantity import Angle, Length, Table, Whole
 
@@ -55,14 +56,14 @@ class LegBodies(NamedTuple):
     the centres of mass.
     """
 
-    housing_mass: FloatArray
-    """mass of the housing `()` [kg]"""
+    housing_mass: float
+    """mass of the housing [kg]"""
     housing_center: FloatArray
     """`(3,)` [m] centre of mass of the housing, from the base joint"""
     housing_inertia: FloatArray
     """inertia tensor of the housing `(3, 3)` [kg m2]"""
-    rod_mass: FloatArray
-    """mass of the rod `()` [kg]"""
+    rod_mass: float
+    """mass of the rod [kg]"""
     rod_center: FloatArray
     """`(3,)` [m] centre of mass of the rod, from the tip"""
     rod_inertia: FloatArray
@@ -142,9 +143,9 @@ class UpsLeg(UniversalLeg):
 
 def _turned(
     body: LegPart | bodies.Cylinder | SymmetricPart, map_to_leg: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    center, tensor = map_to_leg @ body.center_of_mass_vector, body.inertia_tensor
-    return np.array(body.mass), center, map_to_leg @ tensor @ map_to_leg.T
+) -> tuple[float, FloatArray, FloatArray]:
+    tensor = map_to_leg @ body.inertia_tensor @ map_to_leg.T
+    return body.mass, map_to_leg @ body.center_of_mass_vector, tensor
 
 
 def constants(leg: UpsLeg, leg_geometry: LegGeometry) -> Constants:
@@ -152,7 +153,7 @@ def constants(leg: UpsLeg, leg_geometry: LegGeometry) -> Constants:
     parts = leg.bodies(leg_geometry)
     tensor = (
         parts.housing_inertia
-        + parallel_axis(float(parts.housing_mass), parts.housing_center)
+        + parallel_axis(parts.housing_mass, parts.housing_center)
         + parts.rod_inertia
     )
     return {
@@ -206,7 +207,7 @@ def make_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
         leg_geometry.base,
         frame,
         (first_hinge, second_hinge),
-        Mass(float(parts.housing_mass), parts.housing_center, parts.housing_inertia),
+        Mass(parts.housing_mass, parts.housing_center, parts.housing_inertia),
         _housing_shapes(name, shape_sizes, drawing),
     )
     rod = Body(
@@ -214,17 +215,14 @@ def make_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> LegMec
         housing.name,
         length * Z_AXIS,
         joints=(slide,),
-        mass=Mass(float(parts.rod_mass), parts.rod_center, parts.rod_inertia),
-        shapes=_rod_shapes(name, shape_sizes, drawing),
+        mass=Mass(parts.rod_mass, parts.rod_center, parts.rod_inertia),
+        shapes=rod_shapes(name, shape_sizes.rod_radius, shape_sizes.rod_length, drawing),
     )
     return LegMechanism(
         (first_hinge.name, second_hinge.name, slide.name),
         (housing, rod),
         Actuator(f"{name}_force", slide.name, (slide.name,)),
-        (
-            Point(f"{name}_base_joint", BASE_NAME, leg_geometry.base),
-            Point(f"{name}_tip", rod.name, ORIGIN),
-        ),
+        (Point(f"{name}_tip", rod.name, ORIGIN),),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
         base_shapes=(bracket(leg_geometry.number, leg_geometry.base, drawing),),
     )
@@ -253,24 +251,9 @@ def appearance(leg: UpsLeg) -> LegAppearance:
 
 def _housing_shapes(name: str, sizes: LegAppearance, drawing: Drawing) -> tuple[Shape, ...]:
     """Return the shapes that draw the housing of a leg."""
-    radius, length = sizes.housing_radius, sizes.housing_length
     return (
         Sphere(f"{name}_base_ball", "joint", drawing.base_joint_radius, ORIGIN),
-        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, length * Z_AXIS),
-        Cylinder(
-            f"{name}_collar",
-            "joint",
-            1.12 * radius,
-            0.94 * length * Z_AXIS,
-            1.005 * length * Z_AXIS,
-        ),
-    )
-
-
-def _rod_shapes(name: str, sizes: LegAppearance, drawing: Drawing) -> tuple[Shape, ...]:
-    return (
-        Cylinder(f"{name}_shaft", "rod", sizes.rod_radius, -sizes.rod_length * Z_AXIS, ORIGIN),
-        Sphere(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, ORIGIN),
+        *tube_shapes(name, sizes.housing_radius, sizes.housing_length),
     )
 
 

@@ -100,7 +100,7 @@ class UpuLeg(UpsLeg):
 
     def home_row(self, leg_geometry: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: actuator rate = row @ twist."""
-        direction, length = unit(leg_geometry.vector), float(np.linalg.norm(leg_geometry.vector))
+        direction, length = unit(leg_geometry.vector), leg_geometry.length
         axis, base_axis = (
             leg_geometry.rotation @ self.axis_on_platform(leg_geometry),
             self.home_axis(leg_geometry),
@@ -117,9 +117,7 @@ class UpuLeg(UpsLeg):
         problem_found = super().home_problem(leg_geometry)
         if problem_found is not None:
             return problem_found
-        vertical = np.hypot(*leg_geometry.vector[:2]) < NEARLY_PARALLEL * np.linalg.norm(
-            leg_geometry.vector
-        )
+        vertical = np.hypot(*leg_geometry.vector[:2]) < NEARLY_PARALLEL * leg_geometry.length
         if self.platform_axis == "horizontal" and vertical:
             return LegProblem(
                 "platform_axis", "it is vertical at home: give the axis as a direction"

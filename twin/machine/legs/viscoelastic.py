@@ -44,6 +44,8 @@ from twin.machine.mechanism import (
     bracket,
     limits,
     point_mass,
+    rod_shapes,
+    tube_shapes,
     two_hinge_frame,
 )
 from twin.machine.quantity import Damping, Length, Mass, Stiffness, Table
@@ -204,16 +206,13 @@ def make_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) 
         (length - leg.spring_length) * Z_AXIS,
         joints=(slide,),
         mass=point_mass(leg.follower_mass, -leg.follower_length * Z_AXIS),
-        shapes=_rod_shapes(name, leg, drawing),
+        shapes=rod_shapes(name, appearance(leg).follower_radius, follower_length(leg), drawing),
     )
     return LegMechanism(
         (first_hinge.name, second_hinge.name, spring.name, slide.name),
         (guide, housing, spring_body, rod),
         Actuator(f"{name}_force", slide.name, (spring.name, slide.name)),
-        (
-            Point(f"{name}_base_joint", BASE_NAME, leg_geometry.base),
-            Point(f"{name}_tip", rod.name, ORIGIN),
-        ),
+        (Point(f"{name}_tip", rod.name, ORIGIN),),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
         deflection=(spring.name,),
         base_shapes=(bracket(leg_geometry.number, leg_geometry.base, drawing),),
@@ -222,20 +221,10 @@ def make_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing) 
 
 def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
     """Return the shapes that draw spring and housing of a leg."""
-    sizes, end = appearance(leg), housing_end(leg) * Z_AXIS
-    coil, radius = 0.75 * sizes.spring_radius, sizes.housing_radius
+    sizes, lower_end = appearance(leg), -0.8 * leg.spring_length * Z_AXIS
     return (
-        Cylinder(f"{name}_coil", "spring", coil, -0.8 * leg.spring_length * Z_AXIS, ORIGIN),
-        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end),
-        Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end, 1.005 * end),
-    )
-
-
-def _rod_shapes(name: str, leg: ViscoelasticLeg, drawing: Drawing) -> tuple[Shape, ...]:
-    lower_end = -follower_length(leg) * Z_AXIS
-    return (
-        Cylinder(f"{name}_shaft", "rod", appearance(leg).follower_radius, lower_end, ORIGIN),
-        Sphere(f"{name}_platform_ball", "joint", drawing.platform_joint_radius, ORIGIN),
+        Cylinder(f"{name}_coil", "spring", 0.75 * sizes.spring_radius, lower_end, ORIGIN),
+        *tube_shapes(name, sizes.housing_radius, housing_end(leg)),
     )
 
 

@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_vector, one_of, positive
+from twin.basics.arrays import (
+    FloatArray,
+    as_floats,
+    as_instance,
+    as_vector,
+    bounded,
+    one_of,
+    positive,
+)
 from twin.errors import InputError, brief
 from twin.machine.body import RigidBody
 from twin.machine.machine import MachineParameters
@@ -77,10 +85,8 @@ def tuned(
         if segment.joint == "fixed":
             jointed.append(segment)
             continue
-        carried_segments = branch(segments, segment.name)
-        joint_position = joint_positions[segment.name]
         inertia, gravity_load, gravity_stiffness = _carried(
-            segment, carried_segments, joint_positions, joint_position, gravity_vector
+            segment, branch(segments, segment.name), joint_positions, gravity_vector
         )
         frequency, ratio = tuning[segment.name.removesuffix("_left").removesuffix("_right")]
         natural_frequency = 2.0 * pi * frequency
@@ -99,13 +105,13 @@ def _carried(
     segment: Segment,
     segments: Sequence[Segment],
     joint_positions: dict[str, FloatArray],
-    joint: FloatArray,
     gravity: FloatArray,
 ) -> tuple[float, float, float]:
     """Return inertia, gravity load and gravity stiffness along a joint's coordinate.
 
     The stiffness is minus the derivative of the load; `gravity` `(3,)` is in m/s2.
     """
+    joint = joint_positions[segment.name]
     carried_body = combined(
         np.array([part.mass for part in segments]),
         np.array([joint_positions[part.name] + part.center - joint for part in segments]),
@@ -183,9 +189,7 @@ class SeatedPosture:
 
     def __post_init__(self) -> None:
         for angle in fields(self):
-            value = as_floats(getattr(self, angle.name), angle.name)
-            if value.ndim or not abs(value) <= pi:
-                raise InputError(angle.name, f"must be one angle of at most pi rad, got {value}")
+            bounded(getattr(self, angle.name), angle.name, -pi, pi)
 
     def direction(self, segment: str) -> FloatArray:
         """Return the unit vector `(3,)` from the first to the second end of a segment.
@@ -273,15 +277,11 @@ class Occupant:
 
     def __post_init__(self) -> None:
         one_of(self.sex, "sex", SEXES)
-        for name, low, high in (("stature", 0.8, 2.5), ("mass", 10.0, 300.0)):
-            if not low <= positive(getattr(self, name), name) <= high:
-                raise InputError(name, f"must be between {low} and {high}")
-        if not isinstance(self.posture, SeatedPosture):
-            raise InputError("posture", f"must be a SeatedPosture, not {brief(self.posture)}")
-        if not isinstance(self.wheelchair, Wheelchair | None):
-            raise InputError(
-                "wheelchair", f"must be a Wheelchair or None: {brief(self.wheelchair)}"
-            )
+        bounded(self.stature, "stature", 0.8, 2.5)
+        bounded(self.mass, "mass", 10.0, 300.0)
+        as_instance(self.posture, "posture", SeatedPosture)
+        if self.wheelchair is not None:
+            as_instance(self.wheelchair, "wheelchair", Wheelchair)
         if self.seat is not None:
             as_vector(self.seat, "seat", 3)
 
@@ -295,12 +295,12 @@ class Occupant:
             InputError: gravity that is not above zero.
         """
         gravity_magnitude = positive(gravity, "gravity")
-        if self.seat is not None:
-            return tuned(self._placed(np.array(self.seat)), JOINT_TUNINGS, gravity_magnitude)
         chair = self.wheelchair
-        height = SEAT_HEIGHT if chair is None else chair.seat_height
-        seat = np.array([0.0, 0.0, height])
-        seat[0] -= rigid_sum(self._placed(seat)).center[0]
+        seat = np.array([0.0, 0.0, SEAT_HEIGHT if chair is None else chair.seat_height])
+        if self.seat is None:
+            seat[0] -= rigid_sum(self._placed(seat)).center[0]
+        else:
+            seat = np.array(self.seat)
         return tuned(self._placed(seat), JOINT_TUNINGS, gravity_magnitude)
 
     def _placed(self, seat: FloatArray) -> tuple[Segment, ...]:
@@ -343,7 +343,7 @@ class Occupant:
         carrier = PARENT_SEGMENTS[name]
         length = scale * body.segments[carrier].length
         upwards = -1.0 if carrier in UPRIGHT_SEGMENTS else 1.0
-        return np.asarray(upwards * length * self.posture.direction(carrier))
+        return upwards * length * self.posture.direction(carrier)
 
     def _segment(
         self,
@@ -398,20 +398,16 @@ def seated_on(parameters: MachineParameters, occupant: Occupant) -> MachineParam
     Raises:
         InputError: not parameters or not an occupant.
     """
-    if not isinstance(parameters, MachineParameters):
-        raise InputError("parameters", "must be MachineParameters; take platform.parameters")
+    as_instance(parameters, "parameters", MachineParameters)
     if not isinstance(occupant, Occupant):
         raise InputError("occupant", f"must be an Occupant, not {brief(occupant)}")
     platform = parameters.platform
     loaded_body = with_body(platform.body, rigid_sum(occupant.segments()))
-    body = RigidBody.model_validate(
-        {
-            "source": f"{platform.body.source}; {_description(occupant)}",
-            "kind": "rigid",
-            "mass": loaded_body.mass,
-            "center_of_mass": loaded_body.center.tolist(),
-            "inertia": loaded_body.inertia.tolist(),
-        }
+    body = RigidBody(
+        source=f"{platform.body.source}; {_description(occupant)}",
+        mass=loaded_body.mass,
+        center_of_mass=tuple(loaded_body.center.tolist()),
+        inertia=loaded_body.inertia.tolist(),
     )
     return parameters.model_copy(update={"platform": platform.model_copy(update={"body": body})})
 

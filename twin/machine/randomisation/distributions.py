@@ -19,12 +19,10 @@ MIN_PROBABILITY = 1e-6
 DEFAULT_BOUND = 3.0
 """Standard deviations from the mean at which a normal distribution is cut if it names no bound."""
 
-STRUCTURE_FIELDS = frozenset(
-    {
-        *("source", "configuration", "variant", "orientation"),
-        *("shift", "order", "mirrored", "fixed_foot"),
-    }
-)
+STRUCTURE_FIELDS = {
+    "source", "configuration", "variant", "orientation",
+    "shift", "order", "mirrored", "fixed_foot",
+}  # fmt: skip
 """Fields that say which joint or leg is meant, or whose entries cannot change one by one."""
 
 
@@ -58,15 +56,6 @@ class Distribution(BaseModel):
         if self.relative and self.offset:
             raise ValueError("relative and offset exclude each other; keep one")
         return self
-
-    @property
-    def extremes(self) -> tuple[float, ...]:
-        """The smallest and the largest draw; all draws of a distribution over a list."""
-        raise NotImplementedError
-
-    def draw(self, generator: np.random.Generator) -> float:
-        """Return one draw, made from one uniform number of the generator."""
-        raise NotImplementedError
 
     def applied(self, draw: float, nominal: float) -> float:
         """Return the parameter's value (SI) for a draw and the machine's own value."""

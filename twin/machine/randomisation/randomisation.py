@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import bounded, one_of
+from twin.basics.arrays import as_instance, as_text, bounded, one_of
 from twin.basics.toml import read_toml
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.machine import MachineParameters
@@ -31,12 +31,17 @@ from the reference point.
 """
 
 DRIVE_WEAR: dict[str, AnyDistribution] = {
-    "drive.friction": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
-    "drive.friction_torque": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
-    "drive.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
-    "drive.viscous_torque": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
+    **dict.fromkeys(
+        (
+            "drive.friction",
+            "drive.friction_torque",
+            "drive.viscous",
+            "drive.viscous_torque",
+            "friction.viscous",
+        ),
+        Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
+    ),
     "drive.backlash": Uniform(low=0.0, high=2.0, relative=True, each_leg=True),
-    "friction.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
 }
 """Distributions of friction and backlash, which vary with wear, temperature and lubrication: every
 leg has its own value.
@@ -83,8 +88,7 @@ class Randomisation:
             raise InputError(
                 "randomisation", f"must map paths to distributions, not be {brief(tables)}"
             )
-        if not isinstance(self.source, str):
-            raise InputError("source", f"must be a text, not {brief(self.source)}")
+        as_text(self.source, "source")
         try:
             distributions = tuple(sorted(_distributions(tables, ""), key=lambda entry: entry[0]))
         except RecursionError:
@@ -108,8 +112,7 @@ class Randomisation:
             InputError: a path that machine and task do not have, one named twice, or an extreme
                 value that the machine refuses.
         """
-        if not isinstance(parameters, MachineParameters):
-            raise InputError("parameters", "must be MachineParameters, such as platform.parameters")
+        as_instance(parameters, "parameters", MachineParameters)
         sampler = Sampler(self.distributions, parameters, task)
         object.__setattr__(self, "_last", sampler)
         return sampler

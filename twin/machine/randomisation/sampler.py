@@ -504,8 +504,7 @@ class Sampler:
         Raises:
             InputError: no generator, or the machine refused a hundred draws.
         """
-        if not isinstance(generator, np.random.Generator):
-            raise InputError("generator", f"must be a numpy Generator, not {brief(generator)}")
+        as_instance(generator, "generator", np.random.Generator)
         task_values = _drawn(self._tasks, generator, fraction)
         refusal = ""
         for _ in range(MAX_REDRAWS):
@@ -558,9 +557,9 @@ def _machine_draws(
         paths += matches
     if not distribution.each_leg:
         targets = [
-            _target(parameters, leaf_path)
+            _target(parameters, single_path)
             for path in paths
-            for leaf_path in _parts(parameters, path)
+            for single_path in nominal_values(parameters, path)
         ]
         yield _Draw(name, distribution, tuple(targets))
         return
@@ -574,11 +573,6 @@ def _machine_draws(
                 targets.append(_target(parameters, ".".join(("leg", str(number), *keys[1:]))))
         if targets:
             yield _Draw(name, distribution, tuple(targets))
-
-
-def _parts(parameters: MachineParameters, path: str) -> Iterable[str]:
-    """Return the path, or those of single legs where legs differ in its number."""
-    return nominal_values(parameters, path)
 
 
 def _target(parameters: MachineParameters, path: str) -> _Target:

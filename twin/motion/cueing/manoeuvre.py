@@ -311,7 +311,8 @@ def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
     if one_of(name, "manoeuvre", MANOEUVRES) not in DRIVES:
         return coordinated_turn()
     speed, steer, traction = DRIVES[name]
-    return checked_car.drive(name, speed, steer(_time()), traction(_time()))
+    time = half_steps(MANOEUVRE_DURATION)
+    return checked_car.drive(name, speed, steer(time), traction(time))
 
 
 def coordinated_turn() -> Manoeuvre:
@@ -319,7 +320,7 @@ def coordinated_turn() -> Manoeuvre:
 
     With bank b: specific force g / cos b along z, turn rate g tan b / speed about the vertical.
     """
-    time = _time()[::2]
+    time = half_steps(MANOEUVRE_DURATION)[::2]
     progress, slope = _plateau(time, 1.0, 8.5 - 0.5 * BANK_TIME, BANK_TIME)
     roll, roll_rate = BANK_ANGLE * progress, BANK_ANGLE * slope
     turn_rate = -GRAVITY * np.tan(roll) / FLIGHT_SPEED
@@ -331,11 +332,9 @@ def coordinated_turn() -> Manoeuvre:
     return Manoeuvre("coordinated_turn", time, force, rate)
 
 
-def _time() -> FloatArray:
-    """Return times [s] at half steps."""
-    return np.arange(2 * round(MANOEUVRE_DURATION / TIME_STEP) + 1, dtype=np.float64) * (
-        0.5 * TIME_STEP
-    )
+def half_steps(duration: float) -> FloatArray:
+    """Return times [s] at half steps of `TIME_STEP` over a duration [s]."""
+    return np.arange(2 * round(duration / TIME_STEP) + 1, dtype=np.float64) * (0.5 * TIME_STEP)
 
 
 def _plateau(

@@ -7,7 +7,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.rss import RssLeg, appearance
-from twin.machine.mechanism import BASE_NAME, PLATFORM_NAME, X_AXIS, Z_AXIS, Drawing
+from twin.machine.mechanism import BASE_NAME, X_AXIS, Z_AXIS, Drawing
 from twin.viewer.bodies.fittings import (
     ACCENT_MATERIAL,
     DARK_MATERIAL,
@@ -64,12 +64,7 @@ def servo_leg(
             DARK_MATERIAL,
             joined(_rod_ends(rod_radius, tip, joint, drawing.platform_joint_radius)),
         ),
-        ball_socket(
-            PLATFORM_NAME,
-            leg_geometry.joint,
-            drawing.platform_joint_radius,
-            drawing.platform_bottom,
-        ),
+        ball_socket(leg_geometry.joint, drawing),
     ]
 
 
@@ -79,7 +74,7 @@ def servo_end(
     """Return the end `(3,)` [m] of the motor of a leg, farthest from its crank."""
     axis = leg.home_axis(leg_geometry)
     side = _free_side(leg_geometry.base, axis, neighbours)
-    return np.asarray(leg_geometry.base + 9.0 * _servo_size(drawing) * side * axis)
+    return leg_geometry.base + 9.0 * _servo_size(drawing) * side * axis
 
 
 def _servo(foot: FloatArray, axis: FloatArray, size: float, floor: float) -> list[Part]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.machine.mechanism import X_AXIS, Z_AXIS
+from twin.machine.mechanism import BASE_NAME, PLATFORM_NAME, X_AXIS, Z_AXIS, Drawing
 from twin.viewer.bodies.meshes import (
     Mesh,
     around,
@@ -42,18 +42,15 @@ class Part(NamedTuple):
     """mesh in the frame of the body"""
 
 
-def universal_base(
-    body: str, foot: FloatArray, axis: FloatArray, radius: float, floor: float
-) -> list[Part]:
+def universal_base(foot: FloatArray, axis: FloatArray, drawing: Drawing) -> list[Part]:
     """Return the fork of a universal joint on the base plate, with its pin along the first axis.
 
     Args:
-        body: that it is on.
         foot: `(3,)` [m] middle of the joint.
         axis: `(3,)` first axis of the joint.
-        radius: [m] of the joint.
-        floor: height [m] of the plate's upper face.
+        drawing: dimensions of the machine as drawn.
     """
+    radius, floor = drawing.base_joint_radius, drawing.base_top
     horizontal = np.array([axis[0], axis[1], 0.0])
     across_axis = (
         X_AXIS if np.linalg.norm(horizontal) < 0.5 else horizontal / np.linalg.norm(horizontal)
@@ -68,8 +65,8 @@ def universal_base(
     pin = rod(0.3 * radius, foot - 1.1 * radius * across_axis, foot + 1.1 * radius * across_axis)
     bolts = screws(ground + 0.28 * radius * Z_AXIS, 1.25 * radius, 0.14 * radius, 6)
     return [
-        Part(body, DARK_MATERIAL, joined([flange, *lugs])),
-        Part(body, METAL_MATERIAL, joined([pin, *bolts])),
+        Part(BASE_NAME, DARK_MATERIAL, joined([flange, *lugs])),
+        Part(BASE_NAME, METAL_MATERIAL, joined([pin, *bolts])),
     ]
 
 
@@ -100,13 +97,14 @@ def ball_end(body: str, radius: float) -> list[Part]:
     ]
 
 
-def ball_socket(body: str, joint: FloatArray, radius: float, bottom: float) -> Part:
-    """Return the socket below a plate for the ball at `joint` `(3,)`; `bottom` is the plate's."""
-    high = max(bottom - joint[2], 0.4 * radius)
+def ball_socket(joint: FloatArray, drawing: Drawing) -> Part:
+    """Return the socket below the platform's plate for the ball at `joint` `(3,)` [m]."""
+    radius = drawing.platform_joint_radius
+    high = max(drawing.platform_bottom - joint[2], 0.4 * radius)
     profile = np.array([(0, -0.25), (1.0, -0.25), (1.18, -0.1), (1.3, 0.35), (0, 0.35)]) * radius
     cup = turned(profile)
     flange = tube(1.65 * radius, high - 0.35 * radius, high + 1e-3 * radius)
-    return Part(body, DARK_MATERIAL, joined([cup, flange]).moved(joint))
+    return Part(PLATFORM_NAME, DARK_MATERIAL, joined([cup, flange]).moved(joint))
 
 
 def flexure(

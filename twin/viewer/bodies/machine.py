@@ -140,15 +140,15 @@ SHADOW_LAYERS = 12
 """Number of layers of a soft shadow."""
 
 
-def base_plate(drawing: Drawing, feet: FloatArray) -> list[Part]:
-    """Return the base plate around the feet `(k, 2)` [m] of the legs, with its anchor screws."""
+def base_plate(drawing: Drawing, feet: FloatArray) -> Part:
+    """Return the base plate around the feet `(k, 2)` [m] of the legs."""
     edge_margin = 2.4 * drawing.base_joint_radius
     radius = float(np.linalg.norm(feet, axis=1).max()) + edge_margin
     outline = around(feet, edge_margin)
     thickness = drawing.base_thickness
     bevel = min(0.25 * thickness, 0.012 * radius)
     plate = extruded(outline, drawing.floor, drawing.base_top, bevel)
-    return [Part(BASE_NAME, "base", plate)]
+    return Part(BASE_NAME, "base", plate)
 
 
 def soft_shadows(drawing: Drawing, feet: FloatArray, joints: FloatArray) -> Part:
@@ -273,7 +273,7 @@ def machine_bodies(parameters: MachineParameters, machine: Mechanism) -> list[Pa
         ):
             parts += [Part(name, shape.color, shape_mesh(shape)) for shape in shapes]
     around_feet = np.concatenate(feet)
-    parts += base_plate(drawing, around_feet)
+    parts.append(base_plate(drawing, around_feet))
     home = np.array(
         [leg_geometry.base + leg_geometry.vector for leg_geometry in parameters.home_leg_geometry]
     )

@@ -15,6 +15,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.basics.optional import optional
 from twin.engines.mujoco import mujoco
+from twin.machine.mechanism import unit_circle
 
 CIRCLE_CORNERS = 44
 """Number of corners of a drawn circle; a multiple of four, so that quarters end at one."""
@@ -115,11 +116,9 @@ def turned(profile: Any, corners: int = CIRCLE_CORNERS) -> Mesh:
     Seen along the axis it runs upwards outside: its first and its last radius are zero.
     """
     rings = np.asarray(profile, dtype=float)
-    angles = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
-    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     inner_rings = rings[1:-1]
     vertices = np.empty((len(inner_rings), corners, 3))
-    vertices[..., :2] = inner_rings[:, :1, None] * circle
+    vertices[..., :2] = inner_rings[:, :1, None] * unit_circle(corners)
     vertices[..., 2] = inner_rings[:, 1:]
     return lofted(vertices, [0.0, 0.0, rings[0, 1]], [0.0, 0.0, rings[-1, 1]])
 
@@ -171,8 +170,7 @@ def around(centers: Any, radii: Any) -> FloatArray:
         radii: `(k,)` or one [m] of all.
     """
     positions = np.atleast_2d(np.asarray(centers, dtype=float))
-    angles = np.linspace(0.0, 2.0 * np.pi, ROUNDING_CORNERS, endpoint=False)
-    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    circle = unit_circle(ROUNDING_CORNERS)
     radius_of_center = np.broadcast_to(np.asarray(radii, dtype=float), len(positions))
     points = (positions[:, None] + radius_of_center[:, None, None] * circle).reshape(-1, 2)
     points = points[np.lexsort(points.T[::-1])]
@@ -266,10 +264,16 @@ def geom_mesh(model: Any, geom: int, inset: float = 0.0) -> Mesh:
 
 def _model_mesh(model: Any, mesh_index: int, inset: float) -> Mesh:
     """Return a mesh of the model."""
-    first_vertex, count = model.mesh_vertadr[mesh_index], model.mesh_vertnum[mesh_index]
-    vertices = model.mesh_vert[first_vertex : first_vertex + count].astype(float)
+    vertices = model_vertices(model, mesh_index)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     middle, half_size = 0.5 * (low + high), 0.5 * (high - low)
     vertices = middle + (vertices - middle) * (1.0 - inset / half_size)
-    first_vertex, count = model.mesh_faceadr[mesh_index], model.mesh_facenum[mesh_index]
-    return Mesh(vertices, model.mesh_face[first_vertex : first_vertex + count].astype(np.int64))
+    first_face, count = model.mesh_faceadr[mesh_index], model.mesh_facenum[mesh_index]
+    return Mesh(vertices, model.mesh_face[first_face : first_face + count].astype(np.int64))
+
+
+def model_vertices(model: Any, mesh: int) -> FloatArray:
+    """Return the vertices `(v, 3)` [m] of a mesh of MuJoCo's model."""
+    first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+    vertices: FloatArray = model.mesh_vert[first : first + count].astype(float)
+    return vertices

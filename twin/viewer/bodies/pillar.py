@@ -85,25 +85,18 @@ def _upper(name: str, leg: PillarLeg, strut_radius: float, leg_geometry: LegGeom
         gear,
         drive,
     ]
-    origin, body = np.zeros(3), f"{name}_upper"
+    housing = tube(strut_radius, 0.2 * strut_radius, visible_length - 0.5 * cap)
     ring = tube(1.04 * strut_radius, visible_length - 1.5 * cap, visible_length - 1.1 * cap)
+    seal = tube(0.8 * strut_radius, visible_length - 0.1 * cap, visible_length + 0.3 * cap)
+    meshes = {
+        DARK_MATERIAL: joined(dark),
+        PAINT_MATERIAL: housing,
+        ACCENT_MATERIAL: ring,
+        METAL_MATERIAL: seal,
+    }
     return [
-        Part(body, DARK_MATERIAL, joined(dark).moved(origin, DOWN_ROTATION)),
-        Part(
-            body,
-            PAINT_MATERIAL,
-            tube(strut_radius, 0.2 * strut_radius, visible_length - 0.5 * cap).moved(
-                origin, DOWN_ROTATION
-            ),
-        ),
-        Part(body, ACCENT_MATERIAL, ring.moved(origin, DOWN_ROTATION)),
-        Part(
-            body,
-            METAL_MATERIAL,
-            tube(0.8 * strut_radius, visible_length - 0.1 * cap, visible_length + 0.3 * cap).moved(
-                origin, DOWN_ROTATION
-            ),
-        ),
+        Part(f"{name}_upper", material, mesh.moved(np.zeros(3), DOWN_ROTATION))
+        for material, mesh in meshes.items()
     ]
 
 

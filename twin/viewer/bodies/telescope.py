@@ -42,9 +42,7 @@ def screw_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> list[
     low, high = 1.35 * radius, dimensions.housing_length
     motor_side = leg.home_frame(leg_geometry).T @ _outward(leg_geometry)
     return [
-        *universal_base(
-            BASE_NAME, leg_geometry.base, leg.home_axis(leg_geometry), radius, drawing.base_top
-        ),
+        *universal_base(leg_geometry.base, leg.home_axis(leg_geometry), drawing),
         *universal_leg(housing, radius),
         *_cylinder(housing, dimensions.housing_radius, dimensions.rod_radius, low, high),
         *_motor_beside(housing, dimensions.housing_radius, motor_side, low, high),
@@ -54,12 +52,7 @@ def screw_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> list[
             dimensions.rod_length,
             drawing.platform_joint_radius,
         ),
-        ball_socket(
-            PLATFORM_NAME,
-            leg_geometry.joint,
-            drawing.platform_joint_radius,
-            drawing.platform_bottom,
-        ),
+        ball_socket(leg_geometry.joint, drawing),
     ]
 
 
@@ -71,7 +64,7 @@ def flexure_leg(leg: UpsLeg, leg_geometry: LegGeometry, drawing: Drawing) -> lis
         drawing.base_joint_radius,
         drawing.platform_joint_radius,
     )
-    leg_direction = leg_geometry.vector / np.linalg.norm(leg_geometry.vector)
+    leg_direction = leg_geometry.direction
     direction_in_platform = leg_geometry.rotation.T @ leg_direction
     housing_radius, high = dimensions.housing_radius, dimensions.housing_length
     ground = leg_geometry.base * [1.0, 1.0, 0.0] + drawing.base_top * Z_AXIS
@@ -136,9 +129,7 @@ def spring_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing
     pin = tube(0.4 * spring_radius, -0.95 * length + cup_top, 0.0)
     follower_length = viscoelastic.follower_length(leg)
     return [
-        *universal_base(
-            BASE_NAME, leg_geometry.base, leg.home_axis(leg_geometry), radius, drawing.base_top
-        ),
+        *universal_base(leg_geometry.base, leg.home_axis(leg_geometry), drawing),
         *universal_leg(guide, radius),
         Part(guide, DARK_MATERIAL, tube(1.05 * spring_radius, 1.3 * radius, cup_top)),
         Part(housing, "spring", coil),
@@ -152,12 +143,7 @@ def spring_leg(leg: ViscoelasticLeg, leg_geometry: LegGeometry, drawing: Drawing
             follower_length,
             drawing.platform_joint_radius,
         ),
-        ball_socket(
-            PLATFORM_NAME,
-            leg_geometry.joint,
-            drawing.platform_joint_radius,
-            drawing.platform_bottom,
-        ),
+        ball_socket(leg_geometry.joint, drawing),
     ]
 
 
@@ -212,7 +198,7 @@ def _outward(leg_geometry: LegGeometry) -> FloatArray:
     """Return the direction `(3,)` away from the middle of the machine, or any across the leg."""
     outward = leg_geometry.base + 0.5 * leg_geometry.vector
     outward = outward * [1.0, 1.0, 0.0]
-    leg_direction = leg_geometry.vector / np.linalg.norm(leg_geometry.vector)
+    leg_direction = leg_geometry.direction
     outward = outward - (outward @ leg_direction) * leg_direction
     size = float(np.linalg.norm(outward))
     return (

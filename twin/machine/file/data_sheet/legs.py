@@ -52,7 +52,12 @@ actuator.
 
 def joint_tables(sheet: DataSheet) -> Iterator[str]:
     """Yield the tables of base, platform and their joints."""
-    yield from _paired_joints(sheet) if sheet.has_pairs else _single_joints(sheet)
+    for side in ("base", "platform"):
+        yield f'[{side}]\nsource = "{SHEET_SOURCE}"'
+        if side == "platform":
+            thickness = estimates.PLATE_THICKNESS_RATIO * outer_radius(sheet)
+            yield f"thickness = {thickness:.4g}  # [m] for drawing only"
+        yield _paired_joints(sheet, side) if sheet.has_pairs else _single_joints(sheet, side)
 
 
 def outer_radius(sheet: DataSheet) -> float:
@@ -70,21 +75,16 @@ def _single_points(sheet: DataSheet, side: str) -> FloatArray:
         return 0.5 * CORNER_SIGNS * [length, width]
     circle = np.stack([np.cos(THIRD_TURNS), np.sin(THIRD_TURNS)], axis=1)
     radius = sheet.si(f"{side}_radius") if sheet.takes("base_radius") else None
-    return np.asarray((radius or sheet.si("platform_radius") or 0.0) * circle)
+    return (radius or sheet.si("platform_radius") or 0.0) * circle
 
 
-def _single_joints(sheet: DataSheet) -> Iterator[str]:
-    """Yield the tables of base and platform with the joints of three or four single legs."""
-    for side in ("base", "platform"):
-        rows = "".join(f"    [{x:.9g}, {y:.9g}, 0.0],\n" for x, y in _single_points(sheet, side))
-        source = SHEET_SOURCE
-        if side == "base" and not sheet.takes("base_radius"):
-            source += "; adopted: feet straight below the corners"
-        yield f'[{side}]\nsource = "{SHEET_SOURCE}"'
-        if side == "platform":
-            thickness = estimates.PLATE_THICKNESS_RATIO * outer_radius(sheet)
-            yield f"thickness = {thickness:.4g}  # [m] for drawing only"
-        yield f"""
+def _single_joints(sheet: DataSheet, side: str) -> str:
+    """Return the table of the joints of three or four single legs on one side."""
+    rows = "".join(f"    [{x:.9g}, {y:.9g}, 0.0],\n" for x, y in _single_points(sheet, side))
+    source = SHEET_SOURCE
+    if side == "base" and not sheet.takes("base_radius"):
+        source += "; adopted: feet straight below the corners"
+    return f"""
 [{side}.joints]
 source = "{source}"
 layout = "points"
@@ -93,15 +93,11 @@ coordinates = [
 """
 
 
-def _paired_joints(sheet: DataSheet) -> Iterator[str]:
-    """Yield the tables of the joints; the pairing with the shortest legs needs no `shift`."""
-    for side, angle, plate_radius in (("base", 0, ""), ("platform", 60, sheet.platform_radius)):
-        field, _ = sheet.spacing(side)
-        yield f'[{side}]\nsource = "{SHEET_SOURCE}"'
-        if plate_radius:
-            thickness = estimates.PLATE_THICKNESS_RATIO * (sheet.si("platform_radius") or 0.0)
-            yield f"thickness = {thickness:.4g}  # [m] for drawing only"
-        yield f"""
+def _paired_joints(sheet: DataSheet, side: str) -> str:
+    """Return the table of a side's joints; the pairing with the shortest legs needs no `shift`."""
+    field, _ = sheet.spacing(side)
+    angle = 60 if side == "platform" else 0
+    return f"""
 [{side}.joints]  # three pairs on a circle
 source = "{SHEET_SOURCE}"
 layout = "paired_circle"
@@ -114,10 +110,12 @@ center_angle = "{angle} deg"  # of the middle of the first pair
 def leg_texts(sheet: DataSheet) -> list[str]:
     """Return candidates for the tables of the legs: one text, or one per layout of cranks."""
     if not sheet.has_cranks:
-        return ["\n".join(LEG_WRITERS[sheet.legs](sheet))]
+        return ["\n".join(LEG_WRITERS.get(sheet.legs, _actuators)(sheet))]
+    reversed_legs: tuple[tuple[int, ...], ...] = MIRRORED_PAIRS
     if sheet.legs == "rrs":
-        return ["\n".join(_cranks(sheet, (), branch)) for branch in ("inward", "outward")]
-    reversed_legs = ((), tuple(range(1, 7))) if sheet.horns == "same" else MIRRORED_PAIRS
+        reversed_legs = ((),)
+    elif sheet.horns == "same":
+        reversed_legs = ((), tuple(range(1, 7)))
     choices = product(reversed_legs, ("inward", "outward"))
     return ["\n".join(_cranks(sheet, *choice)) for choice in choices]
 
@@ -381,11 +379,9 @@ def _crank_axes(sheet: DataSheet, mirrored: tuple[int, ...]) -> str:
 
 
 LEG_WRITERS: dict[str, Callable[[DataSheet], Iterator[str]]] = {
-    "ups": _actuators,
-    "strut": _actuators,
     "viscoelastic": _springs,
     "pillar": _pillars,
-    "rps": _actuators,
-    "upu": _actuators,
 }
-"""Functions that write the table of straight legs, by kind."""
+"""Functions that write the tables of straight legs without a universal joint or with a spring in
+series, by kind; `_actuators` writes those of all others.
+"""

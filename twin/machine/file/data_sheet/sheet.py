@@ -26,9 +26,9 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
 SHEET_KINDS = tuple(KIND_FIELDS)
 
 OPTIONAL_FIELDS = (
-    *("shortest", "damping", "length", "width"),
-    *("horns", "horn_angle", "drive", "backlash", "lead"),
-)
+    "shortest", "damping", "length", "width",
+    "horns", "horn_angle", "drive", "backlash", "lead",
+)  # fmt: skip
 """Fields that may be left out: another field, an estimate or a choice of `twin new` replaces them.
 """
 
@@ -41,10 +41,22 @@ ANGLE_UNIT = "rad"
 LENGTH_UNIT = "m"
 """SI unit of lengths."""
 
+ROTARY_UNITS = {"stroke": ANGLE_UNIT, "speed": "rad/s", "force": "N m"}
+"""SI units of the actuators that turn cranks."""
+
+LINEAR_UNITS = {"stroke": LENGTH_UNIT, "speed": "m/s", "force": "N"}
+"""SI units of all other actuators."""
+
+FIELD_UNITS = {
+    "payload": "kg", "plate_mass": "kg", "leg_mass": "kg", "inertia": "kg m2",
+    "backlash": ANGLE_UNIT, "stiffness": "N/m", "damping": "N s/m",
+}  # fmt: skip
+"""SI units of further fields; that of all others is the length's."""
+
 OTHER_FIELDS = (
-    *("legs", "title", "base_spacing", "platform_spacing", "inertia"),
-    *("horns", "horn_angle", "drive"),
-)
+    "legs", "title", "base_spacing", "platform_spacing", "inertia",
+    "horns", "horn_angle", "drive",
+)  # fmt: skip
 """Fields that are not a single number above zero."""
 
 
@@ -117,17 +129,8 @@ class DataSheet:
 
     def unit(self, name: str) -> str:
         """Return the SI unit of a field that holds a number."""
-        rotary = {"stroke": ANGLE_UNIT, "speed": "rad/s", "force": "N m"}
-        linear = {"stroke": LENGTH_UNIT, "speed": "m/s", "force": "N"}
-        unit_by_drive = rotary if self.has_cranks else linear
-        unit_by_drive |= {
-            "backlash": ANGLE_UNIT,
-            "stiffness": "N/m",
-            "damping": "N s/m",
-            "inertia": "kg m2",
-        }
-        masses = dict.fromkeys(("payload", "plate_mass", "leg_mass"), "kg")
-        return (unit_by_drive | masses).get(name, LENGTH_UNIT)
+        actuator_units = ROTARY_UNITS if self.has_cranks else LINEAR_UNITS
+        return (FIELD_UNITS | actuator_units).get(name, LENGTH_UNIT)
 
     def moments(self) -> list[float] | None:
         """Return the three principal moments [kg m2]; None where they are not given.
