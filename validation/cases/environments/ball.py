@@ -78,10 +78,10 @@ SLOWEST_ROLL = 0.03
 """[m/s] Smallest speed of the ball relative to the plate in the engines' runs."""
 
 CONTACT_TIME = 2.0 * ENGINE_TIMESTEP
-"""[s] Time constant of contacts in MuJoCo, that of its loops; docs/theory.md, docs/engines.md."""
+"""[s] Time constant of contacts in MuJoCo, that of its loops."""
 
 MAX_PENETRATION = 1e-5
-"""[m] Largest distance that a ball may sink into the plate in the engines; docs/theory.md."""
+"""[m] Largest distance that a ball may sink into the plate in the engines."""
 
 TILT_ACTIONS = (1.0, -0.5)
 """Actions that tilt the plate of the environment."""
