@@ -22,7 +22,7 @@ def test_verdict_of_a_weak_machine(tmp_path):
     file.write_text(text)
     shown = run(file, command="info").output
     assert "at rest at its range ends" in shown
-    assert "30.8 times too little" in shown
+    assert "30.8 times the 10 N that its actuator gives" in shown
     tracked = run(file, "--motion", "still", "--duration", 0.01, command="track").output
     assert tracked.startswith("stewart, at rest at home: not feasible")
     result = run(file, "--json", record)

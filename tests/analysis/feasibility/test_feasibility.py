@@ -65,7 +65,7 @@ def test_legs_of_ten_newtons_are_thirty_times_too_weak():
     assert not found
     assert found.violated == (force,)
     assert "308.5 N at rest" in found.remedies[0]
-    assert "gives 10 N: 30.8 times too little" in found.remedies[0]
+    assert "30.8 times the 10 N that its actuator gives" in found.remedies[0]
     assert "not feasible, 1 of" in found.summary
 
 

@@ -185,30 +185,30 @@ RECOMMENDATIONS = {
         " smaller, move its middle, or take actuators that reach {required}."
     ),
     "speed": (
-        "{legs} needs {required} ({place}), its actuator gives {limit}: {share} times too "
-        "slow. Make the motion {share} times longer in time or {share} times smaller."
+        "{legs} needs {required} ({place}), {share} times the {limit} that its actuator gives. "
+        "Make the motion {share} times longer in time or {share} times smaller."
     ),
     "acceleration": (
-        "{legs} needs {required} ({place}), its actuator gives {limit}: {share} times too "
-        "little. Make the motion {root} times longer in time or {share} times smaller."
+        "{legs} needs {required} ({place}), {share} times the {limit} that its actuator gives. "
+        "Make the motion {root} times longer in time or {share} times smaller."
     ),
     "power": (
-        "{legs} needs {required} ({place}), its actuator gives {limit}: {share} times too "
-        "little. Make the motion {share} times longer in time, or lighten the load."
+        "{legs} needs {required} ({place}), {share} times the {limit} that its actuator gives. "
+        "Make the motion {share} times longer in time, or lighten the load."
     ),
     "force at rest": (
-        "{legs} needs {required} at rest ({place}), its actuator gives {limit}: {share} times "
-        "too little. Take actuators of at least {required}, or make platform, payload and legs "
+        "{legs} needs {required} at rest ({place}), {share} times the {limit} that its actuator "
+        "gives. Take actuators of at least {required}, or make platform, payload and legs "
         "together {share} times lighter."
     ),
     "force": (
-        "{legs} needs {required} ({place}), its actuator gives {limit}: {share} times too "
-        "little. If it holds the pose at rest, make the motion longer in time; otherwise take "
+        "{legs} needs {required} ({place}), {share} times the {limit} that its actuator gives. "
+        "If it holds the pose at rest, make the motion longer in time; otherwise take "
         "actuators of at least {required}, or lighten the load."
     ),
     "continuous force": (
-        "{legs} needs {required} in root mean square ({place}), its actuator gives {limit} "
-        "continuously: it overheats, {share} times too much. Pause between motions, lighten "
+        "{legs} needs {required} in root mean square ({place}), {share} times the {limit} that "
+        "its actuator gives without overheating. Pause between motions, lighten "
         "the load, or take actuators of at least {required} continuously."
     ),
     "joint angle": (
