@@ -14,7 +14,7 @@ from twin.kernels.bundle import unbundled
 from twin.kernels.dynamics.assembly import BODY_GRAVITY, make_work
 from twin.kernels.dynamics.forward import Load, derivative
 from twin.kernels.integrators import Stages, runge_kutta_move
-from twin.kernels.jit import by_kind, compiled, device
+from twin.kernels.jit import by_kind, compiled, device, inlined
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import copy, displace
@@ -196,7 +196,7 @@ def issue(counters: Any, queue: FloatArray, command: FloatArray, feedforward: Fl
     return finite
 
 
-@device
+@inlined
 def begin_period(arrays: DriveArrays, machines: Machines, inputs: Inputs, i: int) -> bool:
     """Issue the command of row i, which fails if that is not finite; return whether it goes on."""
     if not machines.failed[i]:
@@ -218,7 +218,7 @@ def issue_all(
             failed[i] = True
 
 
-@device
+@inlined
 def drive_row(
     arrays: DriveArrays, machines: Machines, i: int, ratio: int, mode: int, step: float
 ) -> None:
@@ -227,7 +227,7 @@ def drive_row(
     drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
 
 
-@device
+@inlined
 def begin_step(
     constants: Constants,
     inputs: Inputs,
