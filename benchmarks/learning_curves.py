@@ -125,8 +125,8 @@ def draw(results: dict[str, dict[str, Any]], picture: Path) -> None:
 def table(results: dict[str, dict[str, Any]]) -> str:
     """Return the evaluations in Markdown; the last but one column is of the policies kept."""
     lines = [
-        "| policy | seeds | return, mean | spread | least | baseline | metric of the worst seed, "
-        "less that of a baseline | processor time [s] |"
+        "| policy | seeds | return, mean | spread | least | baseline | metric of the worst seed "
+        "minus that of a baseline | processor time [s] |"
     ]
     lines.append("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, seeds in results.items():
