@@ -195,6 +195,17 @@ def test_the_limit_is_where_machines_run_away(fidelity, factor, monkeypatch):
         assert calm(plain, 1.07 * limit, fidelity) > 1000.0
 
 
+def test_unlike_legs_limit_the_step_like_legs_of_one_kind_and_more_where_one_is_stiffer():
+    platform = twin.load("stewart", "hardware")
+    rows = drive_constants(platform, 1e-5)
+    rows[:, [column.INERTIA, column.STIFFNESS, column.DAMPING]] = 719.0, 2e7, 14e3
+    alike = longest_drive_step(platform, rows)
+    rows[0, column.STIFFNESS] *= 1.0 + 1e-9
+    assert_allclose(longest_drive_step(platform, rows), alike, rtol=1e-8)
+    rows[0, column.STIFFNESS] *= 4.0
+    assert 0.5 * alike < longest_drive_step(platform, rows) < alike
+
+
 def test_light_motors_take_more_steps_until_they_are_too_light():
     row = np.zeros((1, column.CONSTANT_COUNT))
     row[0, [column.INERTIA, column.STIFFNESS, column.DAMPING]] = 719.0, 2e7, 14e3

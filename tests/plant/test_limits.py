@@ -16,7 +16,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.controller import Controller
-from twin.kernels.plant.columns import AT_EFFORT, AT_SPEED
+from twin.kernels.plant.columns import AT_EFFORT, AT_SPEED, OUT_OF_STEP
 from twin.machine.file.read import parameters_from
 from twin.motion import SineMotion
 from twin.plant.drives import at_limits, saturation
@@ -163,6 +163,7 @@ def test_sentences_name_legs_and_limits():
         "leg 3 at its speed limit 12 % of the time",
     ]
     assert at_limits(limited[1], False) == ["legs 2, 5 at their force limit"]
+    assert at_limits(np.full(2, OUT_OF_STEP), False) == ["all legs out of step"]
     assert not saturation(np.zeros((0, 6)))
 
 

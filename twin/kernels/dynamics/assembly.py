@@ -25,10 +25,8 @@ from twin.kernels.linear_algebra import (
     Matrix,
     Vector,
     add,
-    add_wrench,
     cross,
     dot,
-    fill_row,
     rotate,
     rotate_back,
     scale,
@@ -174,8 +172,12 @@ def assemble(
         add_direction(mass_matrix, masses[0], leg.first, cross(arm, leg.first))
         add_direction(mass_matrix, masses[1], leg.second, cross(arm, leg.second))
         add_direction(mass_matrix, masses[2], leg.third, cross(arm, leg.third))
-        add_wrench(bias, force, cross(arm, force))
-        fill_row(jacobian, i, leg.actuation, leg.actuation_moment)
+        force_moment = cross(arm, force)
+        for k in range(3):
+            bias[k] += force[k]
+            bias[k + 3] += force_moment[k]
+            jacobian[i, k] = leg.actuation[k]
+            jacobian[i, k + 3] = leg.actuation_moment[k]
         add_rod_spin(legs, i, state, mass_matrix, bias)
     fill_constraints(legs, state, work.constraints)
     return singular
