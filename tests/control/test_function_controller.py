@@ -83,6 +83,8 @@ def test_a_motion_is_recorded_and_watched(stewart):
     assert_allclose(law.supervisor().following, 0.25 * stroke, rtol=1e-12)
     aimless = FunctionController(stewart, partial(spring, stewart))
     assert_allclose(aimless.supervisor().following, stroke, rtol=1e-12)
+    aimless.redirect(sample_reference(stewart, motion))
+    assert_allclose(aimless.supervisor().following, 0.25 * stroke, rtol=1e-12)
 
 
 def test_loops_take_functions_and_exchange_them(stewart):

@@ -17,6 +17,7 @@ from twin.control.active_damping import (
 )
 from twin.control.active_damping.closed_loop import (
     continuous_force_feedback,
+    continuous_velocity_feedback,
     force_feedback,
     velocity_feedback,
 )
@@ -52,16 +53,26 @@ def test_one_mode_of_the_hexapod_is_the_closed_form(hexapod):
         assert -pole.real / np.abs(pole) == pytest.approx(0.5 * gain / np.abs(pole), rel=1e-5)
 
 
-def test_sampled_force_feedback_tends_to_the_continuous(hexapod):
+def test_sampled_feedback_tends_to_the_continuous(subtests, hexapod):
     platform = hexapod.platform
-    wanted = smallest_damping(
-        closed_loop(hexapod, continuous_force_feedback(platform, 800.0, leak=40.0)).rates
-    )
-    errors = []
-    for period in (2e-5, 1e-5):
-        law = force_feedback(platform, 800.0, period, leak=40.0)
-        errors.append(abs(smallest_damping(closed_loop(hexapod, law).rates) - wanted))
-    assert errors[1] < 0.6 * errors[0] < 0.06 * wanted
+    laws = {
+        "force": (
+            continuous_force_feedback(platform, 800.0, leak=40.0),
+            lambda period: force_feedback(platform, 800.0, period, leak=40.0),
+        ),
+        "velocity": (
+            continuous_velocity_feedback(platform, 3e4, stiffness=1e5),
+            lambda period: velocity_feedback(platform, 3e4, period, stiffness=1e5),
+        ),
+    }
+    for name, (continuous, sampled) in laws.items():
+        wanted = smallest_damping(closed_loop(hexapod, continuous).rates)
+        errors = [
+            abs(smallest_damping(closed_loop(hexapod, sampled(period)).rates) - wanted)
+            for period in (2e-5, 1e-5)
+        ]
+        with subtests.test(name):
+            assert errors[1] < 0.6 * errors[0] < 0.06 * wanted
 
 
 def test_best_gain_is_a_maximum(hexapod):
