@@ -61,8 +61,8 @@ def test_sampled_feedback_tends_to_the_continuous(subtests, hexapod):
             lambda period: force_feedback(platform, 800.0, period, leak=40.0),
         ),
         "velocity": (
-            continuous_velocity_feedback(platform, 3e4, stiffness=1e5),
-            lambda period: velocity_feedback(platform, 3e4, period, stiffness=1e5),
+            continuous_velocity_feedback(platform, 3e4, stiffness=5e6),
+            lambda period: velocity_feedback(platform, 3e4, period, stiffness=5e6),
         ),
     }
     for name, (continuous, sampled) in laws.items():
