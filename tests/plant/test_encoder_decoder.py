@@ -155,6 +155,9 @@ def test_bad_use_is_refused():
     for resolution in (STEP, [0.0], [-STEP]):
         with refused("resolution"):
             EncoderDecoder(resolution, [TURN])
+    EncoderDecoder([STEP], [129.0])
+    with refused("counts_per_turn.*above 128"):
+        EncoderDecoder([STEP], [128.0])
     decoding = decoder()
     decoding.start([0.0])
     with refused("has not seen"):

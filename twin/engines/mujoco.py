@@ -213,7 +213,7 @@ def make_settings(
 
 def _check_solref(value: Any) -> tuple[float, ...]:
     time_constant, damping_ratio = as_vector(value, "solref", 2)
-    if min(time_constant, damping_ratio) <= 0 <= max(time_constant, damping_ratio):
+    if not (min(time_constant, damping_ratio) > 0 or max(time_constant, damping_ratio) < 0):
         raise InputError("solref", "must be two positive or two negative numbers")
     return float(time_constant), float(damping_ratio)
 

@@ -183,16 +183,23 @@ class EncoderDecoder:
             max_counts: counts in a sample that are possible; default all below half a turn.
 
         Raises:
-            InputError: wrong shapes, not finite, or counts of half a turn or more.
+            InputError: wrong shapes, not finite, too few counts over a turn, or `max_counts` of
+                half a turn or more.
         """
         self.resolution = _resolution(resolution)
         n = len(self.resolution)
         self.counts_per_turn = as_vector(counts_per_turn, "counts_per_turn", n)
+        if not (self.counts_per_turn > 2 * MAX_HOMING_COUNTS).all():
+            raise InputError(
+                "counts_per_turn",
+                f"must be above {2 * MAX_HOMING_COUNTS}: a jump of more than {MAX_HOMING_COUNTS} "
+                "counts is the index pulse",
+            )
         largest_jump = np.ceil(0.5 * self.counts_per_turn) - 1.0
         self._max_counts = (
             largest_jump if max_counts is None else _counts(max_counts, "max_counts", largest_jump)
         )
-        self._max_homing_counts = _counts(MAX_HOMING_COUNTS, "counts_per_turn", largest_jump)
+        self._max_homing_counts = np.full(n, float(MAX_HOMING_COUNTS))
         self._states = np.zeros((n, DECODER_SIZE))
         self._zero_coordinates = np.full(n, np.nan)
 

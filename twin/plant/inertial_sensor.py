@@ -51,9 +51,14 @@ class InertialErrors(NamedTuple):
 
     def model(self) -> FloatArray:
         """Return the table `(6, COLUMNS)` that the kernel takes."""
-        # In the order of the kernel's columns `BIAS` to `RANGE`.
-        drift = self.instability, self.drift_decay_rate
-        return np.column_stack([self.matrix, self.bias, self.noise, *drift, self.range])
+        model = np.empty((6, layout.COLUMN_COUNT))
+        model[:, :6] = self.matrix
+        model[:, layout.BIAS] = self.bias
+        model[:, layout.NOISE] = self.noise
+        model[:, layout.INSTABILITY] = self.instability
+        model[:, layout.DRIFT_DECAY_RATE] = self.drift_decay_rate
+        model[:, layout.RANGE] = self.range
+        return model
 
 
 def draw_errors(parameters: InertialSensor, random: np.random.Generator) -> InertialErrors:
