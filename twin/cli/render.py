@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel
     from twin.simulation.simulate import Trajectory
     from twin.viewer.camera import View
+    from twin.viewer.film import Look
 
 QualityName = Literal["fast", "fine"]
 
@@ -100,20 +101,17 @@ def render(
     from twin.motion.specification import MotionSpecification
     from twin.viewer.film import Look, write_film, write_picture
 
-    width, height = _pixels(pixels)
-    look = Look(width, height, _view(view), quality, ghost, dark)
-    is_picture = _is_picture(out, width, height)
-    if not is_picture and instant is not None:
-        raise InputError("instant", "is for pictures, files that end in .png")
-    if is_picture and (start is not None or frame_rate is not None):
-        raise InputError("start, frame_rate", "are for films; a picture takes --instant")
+    look = Look(*_pixels(pixels), _view(view), quality, ghost, dark)
+    is_picture = _check_output(out, look, instant, start, frame_rate)
     if replay is not None and motion is not None:
         raise InputError("replay", "holds its own motion: leave out --motion")
     payload = None
     if replay is None:
         platform: MachineModel = load(machine, configuration)
-        shape = MotionSpecification(motion or "sine", axis, amplitude, frequency, duration, fade)
-        reference, seconds = given_motion(platform, shape)
+        specification = MotionSpecification(
+            motion or "sine", axis, amplitude, frequency, duration, fade
+        )
+        reference, seconds = given_motion(platform, specification)
         simulate = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
         run = simulate(platform, make_controller(controller, platform, reference), seconds)
     else:
@@ -146,8 +144,10 @@ def _saved_run(
     return recorded_machine.platform, recorded_machine.payload, trajectory
 
 
-def _is_picture(out: Path, width: int, height: int) -> bool:
-    """Return whether a file that can probably be written is a picture, not a film."""
+def _check_output(
+    out: Path, look: Look, instant: float | None, start: float | None, frame_rate: float | None
+) -> bool:
+    """Check the file of a film or a picture and its options; return whether it is a picture."""
     from twin.viewer.camera import DEFAULT_RATES, PICTURE_SUFFIX, check_film, check_picture
 
     if out.suffix not in (*DEFAULT_RATES, PICTURE_SUFFIX):
@@ -157,9 +157,14 @@ def _is_picture(out: Path, width: int, height: int) -> bool:
     with renamed_fields(path="out", **FIELD_OPTIONS):
         if out.suffix == PICTURE_SUFFIX:
             check_picture(out)
-            return True
-        check_film(out, width, height)
-    return False
+        else:
+            check_film(out, look.width, look.height)
+    is_picture = out.suffix == PICTURE_SUFFIX
+    if not is_picture and instant is not None:
+        raise InputError("instant", f"is for pictures, files that end in {PICTURE_SUFFIX}")
+    if is_picture and (start is not None or frame_rate is not None):
+        raise InputError("start, frame_rate", "are for films; a picture takes --instant")
+    return is_picture
 
 
 def _pixels(text: str) -> tuple[int, int]:
